@@ -13,5 +13,6 @@ globalThis.ResizeObserver ??= class {
   unobserve() {}
   disconnect() {}
 }
+Element.prototype.scrollIntoView ??= vi.fn()
 if (!('fonts' in document)) Object.defineProperty(document, 'fonts', { value: new EventTarget() })
 afterEach(cleanup)

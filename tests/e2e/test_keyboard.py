@@ -27,7 +27,7 @@ def press_button(page: Page, target: Locator) -> None:
 
 def node_add(page: Page, title: str) -> None:
     page.keyboard.press("n")
-    search = page.get_by_role("dialog").get_by_role("textbox", name="Find a node type")
+    search = page.get_by_role("dialog").get_by_role("combobox", name="Find a node type")
     expect(search).to_be_focused()
     page.keyboard.type(title)
     expect(page.get_by_role("dialog").get_by_role("option", selected=True)).to_contain_text(title)

@@ -10,6 +10,7 @@ import { request } from '../../api/request'
 import { said } from '../../api/sentences/said'
 import type { SearchHit } from '../../api/types'
 import { useMay } from '../../api/use-may'
+import { intoSight } from '../../shared/into-sight'
 
 const ICONS: Record<SearchHit['kind'], Icon> = { job: IconListDetails, node: IconHierarchy, execution: IconPlayerPlay, checkpoint: IconBookmark }
 
@@ -86,7 +87,7 @@ export function CommandSearch(props: Props) {
       </div>
       <ul id="pw-commands" role="listbox" aria-label={t('found')} className="pw-commands">
         {entries.map((entry, index) => (
-          <li key={entry.key} id={`pw-command-${index}`} role="option" aria-selected={index === chosen} onMouseMove={() => setAt(index)} onClick={entry.act}>
+          <li key={entry.key} id={`pw-command-${index}`} ref={index === chosen ? intoSight : undefined} role="option" aria-selected={index === chosen} onMouseMove={() => setAt(index)} onClick={entry.act}>
             <entry.Icon size={16} stroke={1.75} aria-hidden />
             <span className="pw-cut">{entry.title}</span>
             <span className="pw-11 pw-3 pw-cut pw-grow">{entry.detail}</span>

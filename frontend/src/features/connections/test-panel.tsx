@@ -7,6 +7,7 @@ import { said } from '../../api/sentences/said'
 import type { Connection, ConnectionTest } from '../../api/types'
 import { useStepName } from '../../shared/connection-step'
 import { Failure } from '../../shared/failure'
+import { intoSight } from '../../shared/into-sight'
 import { useHeardConnection } from '../../shared/overview'
 import { RelativeTime } from '../../shared/relative-time'
 import { StateGlyph } from '../../shared/state-glyph'
@@ -55,9 +56,6 @@ function KeptTest({ connection, ...props }: Props & { connection: Connection }) 
   return <Test {...props} health={health} trouble={trouble} />
 }
 
-/** What was found stands at the end of a form that may be longer than its dialog. */
-const intoSight = (list: HTMLElement | null) => list?.scrollIntoView({ block: 'nearest' })
-
 function Test({ stamp, changed, test, onTested, onTaken, onRefused, health, trouble }: Props & { health: React.ReactNode; trouble: React.ReactNode }) {
   const { t } = useTranslation('connections')
   const stepName = useStepName()
@@ -81,6 +79,7 @@ function Test({ stamp, changed, test, onTested, onTaken, onRefused, health, trou
       {!changed && !steps && trouble}
       {error && <Failure error={error} what={t('test.act')} />}
       {steps && (
+        // What was found stands at the end of a form that may be longer than its dialog.
         <ol className="pw-steps" key={tried.submittedAt} ref={intoSight}>
           {steps.map((step) => (
             <li key={step.name}>

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { fittingPort } from '../../dag/connect-rules'
 import type { DagDocument, Endpoint, NodeType } from '../../dag/document'
 import { unfitFor } from '../../dag/may-stand'
+import { intoSight } from '../../shared/into-sight'
 import { FamilyTile } from '../canvas/family-tile'
 import { typeWords } from '../canvas/type-words'
 import { addAtCentre } from './add-at-centre'
@@ -59,11 +60,11 @@ function Choices({ request }: { request: PickRequest }) {
     <div onKeyDown={onKeyDown}>
       <label className="pw-find">
         <IconSearch size={14} aria-hidden="true" />
-        <input data-autofocus value={words} onChange={(event) => search(event.target.value)} placeholder={t('findNodeType')} aria-label={t('findNodeType')} />
+        <input data-autofocus role="combobox" aria-expanded aria-controls="pw-picker" aria-activedescendant={types[current] && `pw-pick-${current}`} value={words} onChange={(event) => search(event.target.value)} placeholder={t('findNodeType')} aria-label={t('findNodeType')} />
       </label>
-      <ul className="pw-picker" role="listbox" aria-label={t('findNodeType')}>
+      <ul id="pw-picker" className="pw-picker" role="listbox" aria-label={t('findNodeType')}>
         {types.map((type, position) => (
-          <li key={type.type} role="option" aria-selected={position === current} onMouseMove={() => setIndex(position)} onClick={() => choose(type)}>
+          <li key={type.type} id={`pw-pick-${position}`} ref={position === current ? intoSight : undefined} role="option" aria-selected={position === current} onMouseMove={() => setIndex(position)} onClick={() => choose(type)}>
             <FamilyTile family={type.family} icon={type.icon} />
             <span>
               <b>{typeWords(t, type).title}</b>
