@@ -14,6 +14,11 @@ function Page() {
       <div role="region" tabIndex={0}>rows</div>
       <div role="tablist"><button type="button" role="tab">tab</button></div>
       <button type="button">outline</button>
+      <input type="checkbox" aria-label="switch" />
+      <input type="radio" aria-label="choice" />
+      <input readOnly aria-label="list" />
+      <input aria-label="text" />
+      <div role="dialog"><input type="checkbox" aria-label="switch of a dialog" /></div>
     </>
   )
 }
@@ -46,6 +51,22 @@ it('undoes from wherever one reads', () => {
   useEditor.getState().removeSelected()
   fireEvent.keyDown(screen.getByText('rows'), { key: 'z', ctrlKey: true })
   expect(nodes()).toEqual(['one'])
+})
+
+it.each(['switch', 'choice', 'list'])('undoes what was just done with a %s, which keeps the focus', (name) => {
+  useEditor.getState().changeNode('one', { name: 'Named' })
+  fireEvent.keyDown(screen.getByLabelText(name), { key: 'z', ctrlKey: true })
+  expect(useEditor.getState().history.present.document.nodes.one?.name).toBe('One')
+  fireEvent.keyDown(screen.getByLabelText(name), { key: 'y', ctrlKey: true })
+  expect(useEditor.getState().history.present.document.nodes.one?.name).toBe('Named')
+  fireEvent.keyDown(screen.getByLabelText(name), { key: 'Delete' })
+  expect(nodes()).toEqual(['one'])
+})
+
+it.each(['text', 'switch of a dialog'])('leaves Undo to a %s', (name) => {
+  useEditor.getState().changeNode('one', { name: 'Named' })
+  fireEvent.keyDown(screen.getByLabelText(name), { key: 'z', ctrlKey: true })
+  expect(useEditor.getState().history.present.document.nodes.one?.name).toBe('Named')
 })
 
 it('a held arrow key is one step of Undo', () => {

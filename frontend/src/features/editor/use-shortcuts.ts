@@ -5,6 +5,10 @@ import { openPicker } from './picker-store'
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('[role=dialog]') !== null)
 
+/** Whether it is a switch or a choice of the page: it keeps the focus after a click, and the browser has nothing in it to undo. */
+const isChoice = (target: EventTarget | null) =>
+  target instanceof Element && target.matches('input:is([type=checkbox], [type=radio], [readonly])') && target.closest('[role=dialog]') === null
+
 const READ = '[tabindex="0"]:not(button, a), [role=tablist], [role=menu], [role=listbox]'
 /** Whether it is in what is read and scrolled by keyboard, as the rows of a preview: there the keys are not meant for the canvas. */
 const isReading = (target: EventTarget | null) =>
@@ -21,6 +25,8 @@ function moveSelected([dx, dy]: [number, number]) {
 }
 
 const isCommand = (event: KeyboardEvent) => event.ctrlKey || event.metaKey
+
+const isUndo = (event: KeyboardEvent, key: string) => isCommand(event) && (key === 'z' || key === 'y')
 
 /** What holds anywhere on the page; whether it was one of them. */
 function anywhere(event: KeyboardEvent, key: string): boolean {
@@ -47,8 +53,8 @@ function onCanvas(event: KeyboardEvent, key: string): boolean {
 }
 
 function onKey(event: KeyboardEvent) {
-  if (isTyping(event.target)) return
   const key = event.key.toLowerCase()
+  if (isTyping(event.target) && !(isUndo(event, key) && isChoice(event.target))) return
   if (anywhere(event, key) || onCanvas(event, key)) event.preventDefault()
 }
 
