@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { readKinds } from '../../api/read-kinds'
@@ -62,7 +62,9 @@ export default function ConnectionsPage() {
   const rows = list.data?.filter((row) => (!kind || row.kind === kind) && `${row.name} ${row.description} ${connectionPlace(row)}`.toLowerCase().includes(q.toLowerCase()))
   const selected = list.data?.find((row) => String(row.id) === chosen)
   const columns = useColumns(byKind, selected !== undefined)
-  const refetch = () => void list.refetch()
+  const queries = useQueryClient()
+  // The forms of nodes offer their names too.
+  const refetch = () => void queries.invalidateQueries({ queryKey: ['connections'] })
   const all = { value: '', label: t('shared:all') }
   const edits = useMay()('EDITOR')
   const alone = useIsWithoutProject()
