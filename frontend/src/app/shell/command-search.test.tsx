@@ -36,3 +36,12 @@ it('an arrow key brings what it chooses into sight', () => {
   expect(shown.mock.contexts.at(-1)).toBe(chosen())
   shown.mockRestore()
 })
+
+it('keys of an input method are left to it', () => {
+  const first = chosen()
+  fireEvent.keyDown(field(), { key: 'ArrowDown', isComposing: true })
+  fireEvent.keyDown(field(), { key: 'Enter', isComposing: true })
+  expect([chosen(), onClose.mock.calls]).toEqual([first, []])
+  fireEvent.keyDown(field(), { key: 'Enter' })
+  expect(onClose).toHaveBeenCalledOnce()
+})

@@ -10,6 +10,7 @@ import { request } from '../../api/request'
 import { said } from '../../api/sentences/said'
 import type { SearchHit } from '../../api/types'
 import { useMay } from '../../api/use-may'
+import { isComposing } from '../../shared/composing'
 import { intoSight } from '../../shared/into-sight'
 
 const ICONS: Record<SearchHit['kind'], Icon> = { job: IconListDetails, node: IconHierarchy, execution: IconPlayerPlay, checkpoint: IconBookmark }
@@ -70,6 +71,7 @@ export function CommandSearch(props: Props) {
   const entries = [...hits, ...useCommands(words.trim(), props)]
   const chosen = Math.min(at, entries.length - 1)
   const press = (event: KeyboardEvent) => {
+    if (isComposing(event)) return
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault()
       setAt((chosen + (event.key === 'ArrowDown' ? 1 : entries.length - 1)) % Math.max(1, entries.length))

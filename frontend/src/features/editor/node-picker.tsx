@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { fittingPort } from '../../dag/connect-rules'
 import type { DagDocument, Endpoint, NodeType } from '../../dag/document'
 import { unfitFor } from '../../dag/may-stand'
+import { isComposing } from '../../shared/composing'
 import { intoSight } from '../../shared/into-sight'
 import { FamilyTile } from '../canvas/family-tile'
 import { typeWords } from '../canvas/type-words'
@@ -50,6 +51,7 @@ function Choices({ request }: { request: PickRequest }) {
     setIndex(0)
   }
   const onKeyDown = (event: KeyboardEvent) => {
+    if (isComposing(event)) return
     if (event.key === 'ArrowDown') setIndex(Math.min(current + 1, types.length - 1))
     else if (event.key === 'ArrowUp') setIndex(Math.max(current - 1, 0))
     else if (event.key === 'Enter') choose(types[current])

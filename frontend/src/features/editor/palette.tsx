@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { said } from '../../api/sentences/said'
 import type { Family, NodeType } from '../../dag/document'
 import { unfitFor } from '../../dag/may-stand'
+import { isComposing } from '../../shared/composing'
 import { FamilyTile } from '../canvas/family-tile'
 import { typeWords } from '../canvas/type-words'
 import { useDocument, useEditor } from './editor-store'
@@ -72,7 +73,7 @@ export function Palette() {
   const addFirst = (event: KeyboardEvent) => {
     const found = groups.flatMap(({ types }) => types).filter((type) => type.available && !unfitFor(document, type))
     const [first] = bestFirst(t, found, words)
-    if (event.key === 'Enter' && words.trim() && first) addAtCentre(first)
+    if (event.key === 'Enter' && !isComposing(event) && words.trim() && first) addAtCentre(first)
   }
   return (
     <>
