@@ -31,6 +31,7 @@ function OutlineMenu({ id }: { id: string }) {
   const edges = possibleEdges(document, catalogue, id)
   const connected = Object.entries(document.edges).filter(([, edge]) => edge.from[0] === id)
   const name = (nodeId: string) => document.nodes[nodeId]?.name ?? nodeId
+  const words = ([, output]: Endpoint, [target, input]: Endpoint) => `${output === 'out' ? '' : `${output} → `}${name(target)}${input === 'in' ? '' : ` (${input})`}`
   return (
     <Menu position="bottom-start" withinPortal>
       <Menu.Target>
@@ -43,15 +44,13 @@ function OutlineMenu({ id }: { id: string }) {
         {edges.length === 0 && <Menu.Item disabled>{t('nothingFits')}</Menu.Item>}
         {edges.map(([from, to]) => (
           <Menu.Item key={`${from.join('.')}>${to.join('.')}`} onClick={() => useEditor.getState().connect(from, to)}>
-            {from[1] === 'out' ? '' : `${from[1]} → `}
-            {name(to[0])}
-            {to[1] === 'in' ? '' : ` (${to[1]})`}
+            {words(from, to)}
           </Menu.Item>
         ))}
         {connected.length > 0 && <Menu.Label>{t('disconnect')}</Menu.Label>}
         {connected.map(([edgeId, edge]) => (
           <Menu.Item key={edgeId} onClick={() => useEditor.getState().remove([], [edgeId])}>
-            {name(edge.to[0])}
+            {words(edge.from, edge.to)}
           </Menu.Item>
         ))}
         <Menu.Divider />
