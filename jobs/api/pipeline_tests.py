@@ -1,9 +1,9 @@
 """/api/jobs/{name}/tests: run the tests that a job's document holds."""
 
 import json
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -31,7 +31,7 @@ class RunTestsBody(Body):
 
     document: dict[str, Any] | None = None
     version: int | None = Field(default=None, ge=1)
-    test: str | None = None
+    test: Annotated[str, StringConstraints(strip_whitespace=True)] | None = None
     rows: bool = False
 
 
