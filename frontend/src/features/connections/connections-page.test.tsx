@@ -1,13 +1,12 @@
 import { MantineProvider } from '@mantine/core'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
 import { fireEvent, render, screen } from '@testing-library/react'
 import { MemoryRouter } from 'react-router'
 import { expect, it, vi } from 'vitest'
+import { request } from '../../api/request'
 import type { Connection } from '../../api/types'
-import { catalogue, chain } from '../../dag/fixtures'
-import { useEditor } from '../editor/editor-store'
-import { useConnections } from '../editor/use-connections'
 import ConnectionsPage from './connections-page'
+import './new-connection'
 
 vi.mock('../../api/use-may', () => ({ useMay: () => () => true }))
 
@@ -20,18 +19,20 @@ function server(kept: Connection[]): typeof fetch {
     const path = String(address as string)
     const made = given?.method === 'POST' ? named((JSON.parse(given.body as string) as Connection).name) : null
     if (made) kept.push(made)
-    const known: Record<string, unknown> = { '/api/connection-kinds': { results: [kind] }, '/api/jobs/chain': { project: 'shop' }, '/api/me': { projects: [] } }
+    const known: Record<string, unknown> = { '/api/connection-kinds': { results: [kind] }, '/api/me': { projects: [] } }
     return Promise.resolve(new Response(JSON.stringify(made ?? known[path] ?? { results: kept })))
   }
 }
 
+/** As a node's form reads them: what was read is good for a while. */
 function OfferedToNodes() {
-  return <output>{useConnections()?.map(({ name }) => name).join(' ')}</output>
+  const read = async () => (await request<{ results: Connection[] }>('GET', '/api/connections?project=shop')).results
+  const { data } = useQuery({ queryKey: ['connections', 'names', 'shop'], queryFn: read, staleTime: 30_000 })
+  return <output>{data?.map(({ name }) => name).join(' ')}</output>
 }
 
 it('a connection just made is offered to nodes at once', async () => {
   vi.stubGlobal('fetch', server([named('old')]))
-  useEditor.getState().open('chain', catalogue, { document: chain(), layout: { positions: {}, notes: [] } }, 1, [])
   render(
     <MantineProvider env="test">
       <QueryClientProvider client={new QueryClient()}>
