@@ -30,3 +30,6 @@ export const useNow = (): number => useSyncExternalStore(subscribe, () => now)
 
 /** The browser's own time, for what it noted itself. */
 export const useOwnNow = (): number => useSyncExternalStore(subscribe, () => ownNow)
+
+/** Whether a time that the browser noted itself is past: who asks is drawn again only once it is. */
+export const useIsPast = (ownTime: number): boolean => useSyncExternalStore(subscribe, () => ownNow > ownTime)

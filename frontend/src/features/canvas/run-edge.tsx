@@ -1,6 +1,7 @@
 import { BaseEdge, EdgeLabelRenderer, getBezierPath, getSmoothStepPath, Position, useInternalNode, type Edge, type EdgeProps } from '@xyflow/react'
 import { memo, useContext } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useIsPast } from '../../shared/use-now'
 import { useKeyed } from './keyed-store'
 import { rate } from './numbers'
 import { pillPlace } from './pill-place'
@@ -28,7 +29,9 @@ export const RunEdge = memo(function RunEdge(props: EdgeProps<Edge<RunEdgeData>>
   const card = rank !== null && target ? { y: target.internals.positionAbsolute.y, height: target.measured.height ?? 0 } : null
   const pill = pillPlace({ x: labelX, y: labelY }, props, card, rank ?? 0)
   const perSecond = figures?.perSecond ?? 0
-  const idle = !figures || (!figures.underWay && Date.now() - figures.lastRowsAt > IDLE_MS)
+  const isLong = useIsPast((figures?.lastRowsAt ?? 0) + IDLE_MS)
+  // Where the rows are not known to be none, they may well move.
+  const idle = !figures || (figures.perSecond === 0 && !figures.underWay && isLong)
   const look = props.data?.errors ? 'pw-edge-errors' : idle ? 'pw-edge-idle' : ''
   return (
     <>
