@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { connectionRefusal, isFull, type Refusal } from '../../dag/connect-rules'
 import { familyOf, isInput, type Endpoint } from '../../dag/document'
 import { NODE_HEIGHT, NODE_WIDTH } from '../../dag/layout'
+import { answer } from '../../shared/answers'
 import '../canvas/canvas.css'
 import { CanvasTools } from '../canvas/canvas-tools'
 import '../canvas/i18n'
@@ -47,6 +48,7 @@ export function EditorCanvas() {
   const spoken = useSpoken(!readOnly)
   const showBeginning = useOpeningView(hadNodes)
   const stays = useShowAdded()
+  const tidy = () => void tidyUp().then(() => requestAnimationFrame(showBeginning), () => answer(false, t('notTidied')))
   const [refusal, setRefusal] = useState<Refusal | null>(null)
   const well = useRef<HTMLElement>(null)
 
@@ -135,7 +137,7 @@ export function EditorCanvas() {
         proOptions={{ hideAttribution: true }}
       >
         <Background variant={BackgroundVariant.Dots} gap={16} size={1.2} color="var(--canvas-dot)" />
-        {readOnly ? <CanvasTools /> : <CanvasTools onTidy={() => void tidyUp().then(() => requestAnimationFrame(showBeginning))} />}
+        {readOnly ? <CanvasTools /> : <CanvasTools onTidy={tidy} />}
         {nodes.length > 0 && (
           <MiniMap className="pw-minimap" pannable zoomable nodeColor={mapColour} nodeBorderRadius={6} bgColor="var(--surface-raised)" maskColor="color-mix(in srgb, var(--surface-canvas) 70%, transparent)" style={{ width: 128, height: 80 }} />
         )}

@@ -42,11 +42,11 @@ function Foot({ data }: { data: EditorNodeData }) {
 const sameSet = (one: ReadonlySet<string>, other: ReadonlySet<string>) => one.size === other.size && [...one].every((entry) => other.has(entry))
 
 /** A card is drawn again only when what it shows changed, not at every edit elsewhere. */
-const looksSame = ({ data: one }: NodeProps<Node<EditorNodeData>>, { data: other }: NodeProps<Node<EditorNodeData>>) =>
-  one.node === other.node && one.type === other.type && one.problem?.message === other.problem?.message && one.columns === other.columns && sameSet(one.connected, other.connected) && sameSet(one.needed, other.needed)
+const looksSame = ({ data: one, isConnectable: before }: NodeProps<Node<EditorNodeData>>, { data: other, isConnectable: now }: NodeProps<Node<EditorNodeData>>) =>
+  before === now && one.node === other.node && one.type === other.type && one.problem?.message === other.problem?.message && one.columns === other.columns && sameSet(one.connected, other.connected) && sameSet(one.needed, other.needed)
 
 /** A node on the drawing board: family, name, type, one line of config, columns; a problem takes the config's line. */
-export const EditorNode = memo(function EditorNode({ id, data }: NodeProps<Node<EditorNodeData>>) {
+export const EditorNode = memo(function EditorNode({ id, data, isConnectable }: NodeProps<Node<EditorNodeData>>) {
   const { t } = useTranslation('canvas')
   const family = data.type?.family ?? familyOf(data.node.type)
   const ports = drawnPorts(data.node, data.type, data.connected)
@@ -72,7 +72,7 @@ export const EditorNode = memo(function EditorNode({ id, data }: NodeProps<Node<
       <div className="pw-node-foot">
         <Foot data={data} />
       </div>
-      <Ports ports={ports} connected={data.connected} needed={data.needed} editable />
+      <Ports ports={ports} connected={data.connected} needed={data.needed} editable={isConnectable} />
       {output && (
         <button
           type="button"
