@@ -62,7 +62,8 @@ def test_the_draft_a_version_or_a_document_as_sent_is_tested(browser: Client, ed
 
 def test_a_test_is_found_by_its_name_as_it_was_written(browser: Client, editor: User, asked: list[Any]) -> None:
     job(editor)
-    assert send(browser, "POST", TESTS, {"document": chain(tests=[{**TEST, "name": " late rows "}]), "test": " late rows "}).status_code == 200
+    named = chain(tests=[{**TEST, "name": " late rows "}])
+    assert send(browser, "POST", TESTS, {"document": named, "test": " late rows "}).status_code == 200
     assert [payload["test"] for _, payload in asked] == ["late rows"]
 
 
