@@ -30,6 +30,7 @@ from jobs.selectors.shapes.checkpoint import (
 from jobs.services.checkpoint_deletions import checkpoint_remove
 from jobs.services.checkpoints import checkpoint_change, checkpoint_looked_at, checkpoints_clean_up
 from jobs.services.executions import execution_restore
+from jobs.services.inputs_left import inputs_left
 from jobs.services.roll_backs import roll_backs_viewed
 
 _FILTERS = [
@@ -219,7 +220,9 @@ class CheckpointPrecheckView(ApiView):
         checkpoint = checkpoint_get(user=self.user(), checkpoint_id=checkpoint_id)
         found = checkpoint_precheck(checkpoint, version=request.query_params.get("version", ""))
         checkpoint_looked_at(checkpoint=checkpoint, whole=all(check.ok for check in found.checks if check.name == "files"))
-        return answer(found.model_copy(update={"roll_backs": roll_backs_viewed(checkpoint, version=found.version)}))
+        missing = inputs_left(checkpoint, version=found.version)
+        told = {"checks": [*found.checks, *missing], "ok": found.ok and all(check.ok for check in missing)}
+        return answer(found.model_copy(update={**told, "roll_backs": roll_backs_viewed(checkpoint, version=found.version)}))
 
 
 class CheckpointRestoreView(ApiView):

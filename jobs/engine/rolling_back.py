@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from jobs.engine.events import Noticed, Report
 from jobs.engine.failure import AtNode
+from jobs.engine.offset_log import named_offsets
 from jobs.engine.plan import RollBackPlan
 from jobs.engine.progress import last_committed
 from jobs.engine.query import StreamQuery
@@ -35,18 +36,34 @@ def roll_back_points(steps: Steps, wanted: RollBackPlan) -> dict[str, RollBackPo
 
 
 def sinks_roll_back(steps: Steps, queries: Sequence[StreamQuery], report: Report) -> None:
-    """Every sink of a query that has written nothing in this generation. Repeatable, so that a crash in it does no harm.
+    """Every sink of a query that has written nothing in this generation; none where a source no longer has what is to be read again.
+    Repeatable, so that a crash in it does no harm.
 
     Call it when all sinks have raised their fences: nobody else writes then.
     """
     if (wanted := steps.plan.roll_back) is None:
         return
     points = roll_back_points(steps, wanted)
+    begin_at = {query.key: max((wanted.batches.get(sink, -1) for sink in query.plan.sinks), default=-1) for query in queries}
+    going_back = [query for query in queries if last_committed(query.folder) <= begin_at[query.key]]
+    if going_back:
+        _inputs_check(steps, queries)
+    for query in going_back:
+        for sink in query.plan.sinks:
+            _roll_back(steps, sink, points[sink], report)
+
+
+def _inputs_check(steps: Steps, queries: Sequence[StreamQuery]) -> None:
+    """AtNode where a source cannot read on: rows that were taken back would come no more."""
     for query in queries:
-        begins_at = max((wanted.batches.get(sink, -1) for sink in query.plan.sinks), default=-1)
-        if last_committed(query.folder) <= begins_at:
-            for sink in query.plan.sinks:
-                _roll_back(steps, sink, points[sink], report)
+        batch = last_committed(query.folder)
+        for name, position in named_offsets(query.folder, batch).items() if batch >= 0 else ():
+            if (node_id := query.source_names.get(name)) is None:  # of a source that was taken out
+                continue
+            try:
+                steps.source(node_id).check_input(position, steps.context(node_id, "stream"))
+            except Exception as error:
+                raise AtNode(node_id, error) from error
 
 
 def _roll_back(steps: Steps, sink: str, point: RollBackPoint, report: Report) -> None:

@@ -7,14 +7,14 @@ the second paragraph of a source or sink states boundedness and guarantee. Nothi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 from jobs.dag.catalogue import Family, JobTypeName, Port
 from jobs.nodes.batches import Batch as Batch
 from jobs.nodes.batches import Written as Written
 from jobs.nodes.cautions import Caution as Caution
+from jobs.nodes.follows_checkpoints import FollowsCheckpoints
 from jobs.nodes.guarantees import Guarantee, together
 from jobs.nodes.installation import ConnectionSettings as ConnectionSettings
 from jobs.nodes.installation import Limits as Limits
@@ -111,7 +111,7 @@ class NodeType(ToldFailures, ABC, Generic[ConfigT]):
             )
 
 
-class Source(NodeType[ConfigT]):
+class Source(FollowsCheckpoints[ConfigT], NodeType[ConfigT]):
     """A streaming offset of a source written in Python may carry `"progress": {"done", "total", "unit"}`, total null when unknown."""
 
     family = "source"
@@ -151,16 +151,6 @@ class Source(NodeType[ConfigT]):
     def check(self, missing: Sequence[str]) -> None:
         """Called every few seconds while a stream reads, and before each batch with the files it names and Spark no longer found.
         Raises NodeError where input is gone."""
-
-    def checkpointed(self, position: Any, context: NodeContext[ConfigT]) -> None:
-        """Called after a checkpoint became complete, and after a restore, with this source's position in it: the offset Spark keeps.
-        What goes wrong here is logged and tried again with the next checkpoint. Nothing may be deleted: older checkpoints stand."""
-
-    def trim(self, positions: Callable[[], Sequence[Any]], context: NodeContext[ConfigT]) -> None:
-        """Called after a checkpoint became complete: input older than all of `positions()`, to which one can go back, may go."""
-
-    def put_away(self, checkpoints: Callable[[], Sequence[Path]], context: NodeContext[ConfigT]) -> None:
-        """Called after `trim`: input that all of `checkpoints()` have read may go for good; each is a folder laid out as `live_dir`."""
 
     def begin(self, context: NodeContext[ConfigT]) -> None:
         """Called once at the start of an attempt, before anything is received or read."""

@@ -10,19 +10,24 @@ import json
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.job_folders import folders_by_job
+from jobs.nodes.spool_messages import Message as Message
+from jobs.nodes.spool_messages import Spooled as Spooled
+from jobs.nodes.spool_messages import Standing as Standing
+from jobs.nodes.spool_messages import Taken as Taken
 from jobs.nodes.spool_positions import (
     TABLES,
     discard_oldest,
     discarded,
     first_behind,
     is_draining,
+    lacking,
     mark,
     mark_set,
     newest_position,
@@ -41,54 +46,6 @@ _as_json = json.JSONEncoder(ensure_ascii=False).encode
 _NO_ROOM = Backpressure("BUFFER", 0)
 #: An id that came again after so long is taken for a new message.
 _IDS_KEPT_SECONDS = 7 * 24 * 3600.0
-
-
-@dataclass(frozen=True)
-class Message:
-    """`id`: by it a message that is sent again is told from a new one; "" if the sender gives none."""
-
-    value: bytes | None
-    key: str | None = None
-    headers: dict[str, str] = field(default_factory=dict)
-    id: str = ""
-
-
-@dataclass(frozen=True)
-class Spooled:
-    """A message with its position and the time (seconds since 1970) at which it was received."""
-
-    position: int
-    received: float
-    key: str | None
-    headers: Mapping[str, str]
-    value: bytes | None
-
-
-@dataclass(frozen=True)
-class Taken:
-    """What became of offered messages: the first `done` of them need not come again, of which `new` are kept and `dropped` are not.
-
-    The rest was `refused`, the reason in words: there is no room for it now, or (`overrun`) there never will be.
-    """
-
-    done: int
-    new: int
-    dropped: int = 0
-    overrun: bool = False
-    refused: str = ""
-
-
-@dataclass(frozen=True)
-class Standing:
-    """`waiting`: messages that nobody reads yet; `dropped`: all that were ever discarded unread; `overrun`: full under ERROR.
-
-    `draining`: what waited at an overrun is being read, and nothing is taken until it is.
-    """
-
-    waiting: int
-    dropped: int
-    overrun: bool
-    draining: bool = False
 
 
 class SpoolFull(Exception):
@@ -180,6 +137,11 @@ class Spool:
         with self._opened() as database:
             upto = database.execute("SELECT max(last) FROM gap WHERE first <= ? + 1", (position,)).fetchone()[0]
             return max(position, upto or 0) + 1
+
+    def lacking(self, after: int) -> tuple[int, int] | None:
+        """The first and the last of the positions behind `after` that are not kept any more, and were not discarded; None: all are."""
+        with self._opened() as database:
+            return lacking(database, after)
 
     def count(self) -> int:
         """How many messages are kept."""

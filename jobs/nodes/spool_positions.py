@@ -69,6 +69,12 @@ def require_discarded(database: sqlite3.Connection, first: int, last: int) -> No
         raise LookupError(f"messages {first} to {last} are not kept any more")
 
 
+def lacking(database: sqlite3.Connection, after: int) -> tuple[int, int] | None:
+    """The first and the last position behind `after` that should be there and are not, as messages are trimmed from below."""
+    last = first_behind(database, 0) - 1
+    return (after + 1, last) if discarded(database, after, last) < last - after else None
+
+
 def first_behind(database: sqlite3.Connection, after: int) -> int:
     """The first position behind `after` that is kept; one behind the newest if none is."""
     row = database.execute("SELECT min(position) FROM message WHERE position > ?", (after,)).fetchone()

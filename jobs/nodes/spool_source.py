@@ -33,6 +33,7 @@ from jobs.nodes.payload import (
 )
 from jobs.nodes.spool import Spool, Spooled, Standing, spool_path
 from jobs.nodes.spool_at_once import read_at_once, taken_at_once
+from jobs.nodes.spool_faults import spool_check
 from jobs.nodes.unread_columns import TellsUnreadFields
 from jobs.nodes.user_python.workers import in_workers_shared
 
@@ -188,6 +189,9 @@ class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
     def complete(self, context: NodeContext[SpoolConfigT]) -> None:
         """A run that reads all at once has no checkpoint, behind which its messages would count as read."""
         read_at_once(spool_of(context), _note_of(context), max_kept=context.config.max_kept)
+
+    def check_input(self, position: Any, context: NodeContext[SpoolConfigT]) -> None:
+        spool_check(spool_of(context), int(position["position"]))
 
     def trim(self, positions: Callable[[], Sequence[Any]], context: NodeContext[SpoolConfigT]) -> None:
         """Messages before all of `positions` are read and can be restored to by nobody."""

@@ -51,7 +51,7 @@ class PrecheckOut(Shape):
 
     `checks` in the order to read them; every byte of the files was compared. `changes`: the nodes of `version`, then those that it has
     no more; none where the two cannot be compared. `roll_backs`: what each sink would do with `roll_back`; left
-    empty here, for who asks the targets.
+    empty here, for who asks the targets, and adds to `checks` which source lacks what comes next.
     """
 
     checkpoint: int

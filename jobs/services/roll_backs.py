@@ -36,7 +36,7 @@ def roll_backs_viewed(checkpoint: Checkpoint, *, version: int) -> list[RollBackO
     if wanted is None or row is None:
         return []
     try:
-        steps = Steps(_plan(checkpoint, row))
+        steps = Steps(plan_behind(checkpoint, row))
     except (Invalid, PlanInvalid):
         return []
     concerned = {sink: point for sink, point in roll_back_points(steps, wanted).items() if _concerns(point, wanted)}
@@ -49,7 +49,8 @@ def _concerns(point: RollBackPoint, wanted: RollBackPlan) -> bool:
     return point.batch_id is not None or bool(wanted.later)
 
 
-def _plan(checkpoint: Checkpoint, version: JobVersion) -> Plan:
+def plan_behind(checkpoint: Checkpoint, version: JobVersion) -> Plan:
+    """By which nodes are asked what a restore of the checkpoint would meet."""
     job, origin = checkpoint.execution.job, checkpoint.execution
     work = work_folders(Path(settings.DATA_DIR)) / str(job.job_uid)
     return plan_compile(

@@ -12,6 +12,8 @@ from django.utils import timezone
 
 from checkpoints.models import Checkpoint
 from jobs.models import Execution, ExecutionStatus, Job, MetricSample, Role
+from jobs.nodes.backpressure import Backpressure
+from jobs.nodes.spool import Message, Spool, spool_path
 from tests.checkpoints.kept import execution_row, kept, live_of, spark_folder
 from tests.checkpoints.test_checkpoint_api import ended, member, send
 from tests.services.job_rows import document_with, job_row, version_add
@@ -276,3 +278,43 @@ def test_nothing_is_said_that_is_not_known(execution: Execution, operator: Clien
     Checkpoint.objects.filter(pk=checkpoint.pk).update(generation=other.generation)
     replay = precheck(operator, checkpoint)["replay"]
     assert (replay["rows"], replay["seconds"], replay["last_batch_time"]) == (None, None, None)
+
+
+def received(checkpoint: Checkpoint, folder: Path, position: int) -> Spool:
+    """The job reads a webhook now, and the checkpoint stands at `position` of the ten messages that came."""
+    job = checkpoint.execution.job
+    columns = [{"name": "id", "type": "long"}]
+    version(job, numbers={"type": "source.webhook", "name": "Orders", "config": {"connection": "shop", "columns": columns}})
+    Execution.objects.filter(pk=checkpoint.execution.pk).update(version=2)
+    Checkpoint.objects.filter(pk=checkpoint.pk).update(state_data={"sources": {"numbers": {"position": position}}})
+    spool = Spool(spool_path(folder, str(job.job_uid), "numbers"))
+    spool.take([Message(b"{}")] * 10, Backpressure())
+    return spool
+
+
+def test_input_that_is_not_kept_any_more_is_told_before_the_restore(
+    checkpoint: Checkpoint, operator: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.DATA_DIR = tmp_path
+    spool = received(checkpoint, tmp_path, 2)
+    assert precheck(operator, checkpoint)["ok"]
+    spool.trim(6)
+    found = precheck(operator, checkpoint)
+    (refused,) = [check for check in found["checks"] if not check["ok"]]
+    assert (found["ok"], refused["name"], refused["severity"]) == (False, "source.numbers", "error")
+    assert refused["message"].startswith('"Orders": messages 3 to 5 are not kept any more: of messages that were read, as many stay')
+    Execution.objects.filter(pk=checkpoint.execution.pk).update(storage_host="another")
+    settings.CHECKPOINT_ROOT_SHARED = True
+    assert precheck(operator, checkpoint)["ok"], "what another host received is not here"
+
+
+def test_a_source_that_cannot_be_asked_is_told_and_stands_in_nobodys_way(
+    checkpoint: Checkpoint, operator: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.DATA_DIR = tmp_path
+    received(checkpoint, tmp_path, 2)
+    Checkpoint.objects.filter(pk=checkpoint.pk).update(state_data={"sources": {"numbers": {"next": 2}}})
+    found = precheck(operator, checkpoint)
+    (told,) = [check for check in found["checks"] if check["name"] == "source.numbers"]
+    words = '"Orders": whether it still has what comes behind this checkpoint cannot be asked now'
+    assert (found["ok"], told["severity"], told["message"]) == (True, "warning", words)

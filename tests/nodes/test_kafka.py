@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 from pydantic import ValidationError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -457,6 +457,21 @@ def test_a_topic_that_was_made_anew_is_not_read_on_unless_that_is_wanted(
     going_on = build("source.kafka", config | {"lost_messages": "go_on"}, connections=connection(kafka_server), mode="stream")
     going_on.node.read(spark, going_on.context)
     source.node.read(spark, source.context)
+
+
+def test_messages_that_were_deleted_are_missed_before_a_job_goes_back_to_them(build: Build, kafka_server: KafkaServer, topic: str):
+    produce(kafka_server, topic, ["a", "b", "c"], partition=0)
+    config = {"connection": "db", "topic": topic}
+    source = build("source.kafka", config, connections=connection(kafka_server))
+    source.node.check_input({topic: {"0": 1, "1": 0}}, source.context)
+    (deleted,) = kafka_server.admin.delete_records([TopicPartition(topic, 0, 2)]).values()
+    deleted.result(30)
+    with pytest.raises(NodeError, match=rf"messages of {topic}/0 from 1 on were deleted .*none before 2.*Lost messages") as missed:
+        source.node.check_input({topic: {"0": 1, "1": 0}}, source.context)
+    assert missed.value.permanent
+    source.node.check_input({topic: {"0": 2, "1": 0}}, source.context)
+    going_on = build("source.kafka", config | {"lost_messages": "go_on"}, connections=connection(kafka_server))
+    going_on.node.check_input({topic: {"0": 1, "1": 0}}, going_on.context)
 
 
 def test_a_sink_into_a_missing_topic_or_column_is_refused_before_any_row(

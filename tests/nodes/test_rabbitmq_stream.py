@@ -224,7 +224,12 @@ def test_messages_that_retention_took_before_they_were_read_fail_the_job_or_are_
     with StreamLine(settings(rabbitmq_server), name) as line:
         wait_until(lambda: (line.look("first").first or 0) > 3, seconds=10, what="messages to be deleted")
         oldest, newest = line.look("first").first, line.look().newest
-    message = lost(spark, source(build, rabbitmq_server, name, mode="stream"), drained, tmp_path / "live")
+    failing = source(build, rabbitmq_server, name, mode="stream")
+    message = lost(spark, failing, drained, tmp_path / "live")
+    with pytest.raises(NodeError) as asked:
+        failing.node.check_input({"offset": 3}, failing.context)
+    assert (asked.value.message, asked.value.permanent) == (message, True), "before a restore as well"
+    failing.node.check_input({"offset": newest}, failing.context)
     assert f"messages of {name} from 3 on were deleted before they were read" in message
     assert f'(there is none before {oldest:,}); set "Lost messages" to go on with what is left' in message
     choosing = source(build, rabbitmq_server, name, mode="stream", lost_messages="go_on")
@@ -274,7 +279,10 @@ def test_a_stream_that_was_made_anew_fails_the_job_or_is_read_from_its_beginning
     rabbitmq_server.stream_create(stream)
     publish(rabbitmq_server, stream, numbered(7, 9))
     assert "(the stream ends at 2)" in lost(spark, built, drained, tmp_path / "live")
+    with pytest.raises(NodeError, match=r"\(the stream ends at 2\)"):
+        built.node.check_input({"offset": 5}, built.context)
     choosing = source(build, rabbitmq_server, stream, mode="stream", lost_messages="go_on")
+    choosing.node.check_input({"offset": 5}, choosing.context)
     drain(spark, choosing, drained, tmp_path / "live")
     assert drained.everything == [0, 1, 2, 3, 4, 7, 8]
 

@@ -239,6 +239,10 @@ def test_messages_that_are_not_there_fail_the_job_or_are_left_out_as_chosen(
     assert carried is not None
     assert carried.error.permanent
     assert f'({words}); set "Lost messages" to go on with what is left' in carried.error.message
+    with pytest.raises(NodeError) as asked:
+        source.node.check_input({"broker-a/0": elsewhere, "broker-a/1": 0}, source.context)
+    assert (asked.value.message, asked.value.permanent) == (carried.error.message, True), "before a restore as well"
+    source.node.check_input({"broker-a/0": 1, "broker-a/1": 0}, source.context)
     choosing = stream(build, rocketmq_server, topic, lost_messages="go_on")
     drained.batches.clear()
     drained.run(choosing.node.read(spark, choosing.context), tmp_path / "live")

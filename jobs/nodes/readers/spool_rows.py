@@ -12,10 +12,10 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from jobs.nodes.base import NodeError
 from jobs.nodes.gathering import gathered
 from jobs.nodes.readers.replayed import Beginning
 from jobs.nodes.spool import Spool, Spooled
+from jobs.nodes.spool_faults import spool_of_another, spool_trimmed
 from jobs.nodes.worker_errors import carried_out
 
 SCHEMA = "position bigint, received timestamp, key string, headers map<string, string>, value binary"
@@ -41,10 +41,10 @@ class Positions(InputPartition):
 
 
 class SpoolRows(DataSource):
-    """Options: `path` of the spool, `rows` of a batch at most, `slots` tasks.
+    """Options: `path` of the spool, `rows` of a batch at most, `slots` tasks, `node`, the reading one's id.
 
-    Of a stream also `node`, the reading one's id, `reader`, a name that no other reader has, and `beginning` (see `Beginning`). A plain
-    read may have `after` and `upto`, as `Positions` has them; else it reads all that is kept.
+    Of a stream also `reader`, a name that no other reader has, and `beginning` (see `Beginning`). A plain read may have `after` and
+    `upto`, as `Positions` has them; else it reads all that is kept.
     """
 
     @classmethod
@@ -57,7 +57,7 @@ class SpoolRows(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         spool, options = self._spool(), self.options
         after, upto = options.get("after", spool.oldest() - 1), options.get("upto", spool.newest())
-        return SpoolReader(spool, Positions(int(after), int(upto)), int(options["slots"]))
+        return SpoolReader(spool, Positions(int(after), int(upto)), int(options["slots"]), options.get("node", ""))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         options = self.options
@@ -70,8 +70,9 @@ class SpoolRows(DataSource):
 
 
 class SpoolReader(DataSourceReader):
-    def __init__(self, spool: Spool, asked: Positions, slots: int) -> None:
+    def __init__(self, spool: Spool, asked: Positions, slots: int, node: str = "") -> None:
         self._spool = spool
+        self._node = node
         self._asked = asked
         self._slots = slots
 
@@ -81,7 +82,7 @@ class SpoolReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Positions)
-        return _record_batches(self._spool, partition)
+        return _record_batches(self._spool, partition, self._node)
 
 
 class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -112,7 +113,7 @@ class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         after = int(start["position"])
         if newest < after:
             with carried_out(self._node):
-                raise _of_another(after, newest)
+                raise spool_of_another(after, newest)
         upto = max(after, min(newest, self._spool.first_behind(after) - 1 + most))
         self._plan(after, upto)
         return {"position": upto}
@@ -132,17 +133,7 @@ class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Positions)
-        return _record_batches(self._spool, partition)
-
-
-def _of_another(after: int, newest: int) -> NodeError:
-    """Numbers of messages go up: what ends before the position was made anew, or is an older copy."""
-    return NodeError(
-        f"the messages that this machine received end at number {newest}, the checkpoint stands at {after}: they are not those that it was "
-        "made with; put spool back into DATA_DIR as it was, or start from the beginning, which reads what was received since",
-        permanent=True,
-        kind="user",
-    )
+        return _record_batches(self._spool, partition, self._node)
 
 
 def _split(after: int, upto: int, slots: int) -> list[Positions]:
@@ -150,9 +141,13 @@ def _split(after: int, upto: int, slots: int) -> list[Positions]:
     return [Positions(at, min(at + size, upto)) for at in range(after, upto, size)]
 
 
-def _record_batches(spool: Spool, partition: Positions) -> Iterator[pa.RecordBatch]:
-    for several in gathered(spool.read(partition.after, partition.upto), lambda message: len(message.value or b"")):
-        yield _record_batch(several)
+def _record_batches(spool: Spool, partition: Positions, node: str) -> Iterator[pa.RecordBatch]:
+    with carried_out(node):
+        try:
+            for several in gathered(spool.read(partition.after, partition.upto), lambda message: len(message.value or b"")):
+                yield _record_batch(several)
+        except LookupError as error:
+            raise spool_trimmed(str(error)) from error
 
 
 def _text(key: str | bytes | None) -> str | None:

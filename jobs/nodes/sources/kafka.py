@@ -24,7 +24,7 @@ from jobs.nodes.schema_registry import registry_json_schema, registry_schemas
 from jobs.nodes.sources.kafka_config import KafkaSourceConfig
 from jobs.nodes.sources.kafka_places import places_options
 from jobs.nodes.sources.kafka_positions import KafkaPositions
-from jobs.nodes.sources.kafka_topics import KnownTopics
+from jobs.nodes.sources.kafka_topics import KnownTopics, offsets_check
 from jobs.nodes.unread_columns import TellsUnreadFields
 
 if TYPE_CHECKING:
@@ -158,6 +158,10 @@ class KafkaSource(ReadsLog, TellsUnreadFields, Source[KafkaSourceConfig]):
             return known.remade()
 
         return Backlog(partial(_ends, known.admin), Backpressure(config.backpressure, config.max_backlog), fault)
+
+    def check_input(self, position: Any, context: NodeContext[KafkaSourceConfig]) -> None:
+        if context.config.lost_messages == "fail":
+            offsets_check(KafkaAdmin(context.connection(context.config.connection)), position)
 
     def checkpointed(self, position: Any, context: NodeContext[KafkaSourceConfig]) -> None:
         """Moves the consumer group to the checkpoint's offsets."""

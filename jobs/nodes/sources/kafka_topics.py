@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,3 +49,17 @@ class KnownTopics:
             return dict(json.loads(self.place.read_text(encoding="utf-8")))
         except FileNotFoundError:
             return {}
+
+
+def offsets_check(admin: KafkaAdmin, position: Mapping[str, Mapping[str, int]]) -> None:
+    """NodeError where messages behind `position` (topic → partition → next offset) were deleted."""
+    places = {(topic, int(number)): offset for topic, numbers in position.items() for number, offset in numbers.items()}
+    begins = admin.begins(places) if places else {}
+    for (topic, number), begin in sorted(begins.items()):
+        if begin > (offset := places[topic, number]):
+            raise NodeError(
+                f"messages of {topic}/{number} from {offset:,} on were deleted before they were read (there is none before {begin:,}); "
+                'set "Lost messages" to go on with what is left, or start from the beginning',
+                permanent=True,
+                field="lost_messages",
+            )

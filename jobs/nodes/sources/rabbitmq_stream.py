@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from jobs.nodes.backlog import Backlog, Place, ReadsLog
 from jobs.nodes.backpressure import Backpressure
@@ -15,7 +16,7 @@ from jobs.nodes.patience import Patience
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.rabbitmq.stream_line import StreamLine
-from jobs.nodes.rabbitmq.stream_reading import StreamRange, StreamReading
+from jobs.nodes.rabbitmq.stream_reading import SETTLING_SECONDS, StreamRange, StreamReading, lost_words
 from jobs.nodes.sources.rabbitmq_stream_config import RabbitMQStreamConfig
 from jobs.nodes.unread_columns import TellsUnreadFields
 
@@ -77,6 +78,19 @@ class RabbitMQStreamSource(ReadsLog, TellsUnreadFields, Source[RabbitMQStreamCon
             return payload_empty(spark, schema, metadata, config)
         self.taken = schema.names
         return payload_read(_messages(spark, context), schema, metadata, config, plainly=context.for_script)
+
+    def check_input(self, position: Any, context: NodeContext[RabbitMQStreamConfig]) -> None:
+        config, at = context.config, int(position["offset"])
+        if config.lost_messages == "go_on":
+            return
+        with StreamLine(context.connection(config.connection), config.stream) as line:
+            look = line.look("first")
+            if look.newest < at:  # as a broker may say that just began
+                time.sleep(SETTLING_SECONDS)
+                look = line.look("first")
+            begin = look.first or 0
+            if not begin <= at <= look.newest:
+                raise lost_words(line.act, config.stream, at, begin if begin > at else look.newest)
 
     def newest_texts(self, context: NodeContext[RabbitMQStreamConfig]) -> list[str]:
         return _newest(context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -19,7 +20,7 @@ from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.rocketmq.client import RocketMq
 from jobs.nodes.rocketmq.positions import QueueRange, newest, offsets_json, offsets_of, oldest
 from jobs.nodes.rocketmq.pulling import Wanted
-from jobs.nodes.rocketmq.reading import QueueReading
+from jobs.nodes.rocketmq.reading import SETTLING_SECONDS, QueueReading, lost_words
 from jobs.nodes.sources.rocketmq_config import RocketmqSourceConfig
 from jobs.nodes.unread_columns import TellsUnreadFields
 
@@ -87,6 +88,21 @@ class RocketmqSource(ReadsLog, TellsUnreadFields, Source[RocketmqSourceConfig]):
             return _judged(payload_empty(spark, schema, metadata, config))
         self.taken = schema.names
         return _judged(payload_read(_messages(spark, context), schema, metadata, config, plainly=context.for_script))
+
+    def check_input(self, position: Any, context: NodeContext[RocketmqSourceConfig]) -> None:
+        config, here = context.config, offsets_of(position)
+        if config.lost_messages == "go_on":
+            return
+        with RocketMq(context.connection(config.connection)) as client:
+            begins, ends = oldest(client, config.topic, list(here)), newest(client, config.topic)
+            if any(end < here.get(queue, 0) for queue, end in ends.items()):  # as a broker may say that just began
+                time.sleep(SETTLING_SECONDS)
+                ends = newest(client, config.topic)
+            for queue, at in sorted(here.items()):
+                begin, end = begins.get(queue, at), ends.get(queue, at)
+                if not begin <= at <= end:
+                    following = begin if begin > at else end
+                    raise lost_words(client.name, QueueRange(queue, at, following), at, following)
 
     def newest_texts(self, context: NodeContext[RocketmqSourceConfig]) -> list[str]:
         return _newest(context)
