@@ -31,10 +31,14 @@ from jobs.nodes.spool_positions import (
     mark,
     mark_set,
     newest_position,
+    place_note,
+    place_told,
     planned,
     read_by_all,
     require_discarded,
+    stretches,
     waiting,
+    waiting_elsewhere,
 )
 
 _BUSY_SECONDS = 20.0
@@ -62,10 +66,14 @@ def spools_by_job(data_dir: Path) -> dict[str, Path]:
 
 
 class Spool:
-    """Safe to use from several processes and threads of one host. Each call opens the file for itself, but inside `held_open`."""
+    """Safe to use from several processes and threads of one host. Each call opens the file for itself, but inside `held_open`.
 
-    def __init__(self, path: Path) -> None:
+    `place`: where the messages come from, such as a queue. Those that came from another are not its own; "": all are.
+    """
+
+    def __init__(self, path: Path, place: str = "") -> None:
         self.path = path
+        self._place = place
         self._held: sqlite3.Connection | None = None
 
     @contextmanager
@@ -111,16 +119,34 @@ class Spool:
             draining = wait > 0 and bool(mark(database, "draining"))
             return Standing(wait, mark(database, "dropped"), bool(mark(database, "overrun")), draining)
 
-    def begin(self) -> None:
-        """Another attempt begins, with readers of its own.
+    def begin(self) -> int:
+        """Another attempt begins, with readers of its own; how many messages wait that are left out, as they came from another place.
 
         After an overrun it takes messages once what waits is read: the next message would find no room at once.
         """
         with self._opened(write=True) as database:
+            moves = bool(self._place) and place_told(database) != self._place
+            if moves:
+                place_note(database, self._place)
+            strange = waiting_elsewhere(database, self._place) if moves else 0
             database.execute("UPDATE reader SET current = 0")
             if mark(database, "overrun"):
                 mark_set(database, "overrun", 0)
                 mark_set(database, "draining", 1)
+            return strange
+
+    def newest_own(self, most: int) -> list[Spooled]:
+        """At most `most` of the newest messages; none where the newest came from another place."""
+        with self._opened() as database:
+            newest, kept_from = newest_position(database), first_behind(database, 0) - 1
+            own = stretches(database, self._place, max(kept_from, newest - most), newest)
+            is_here = place_told(database) in ("", self._place)
+        return list(self.read(*own[-1])) if own and is_here else []
+
+    def own(self, after: int, upto: int) -> list[tuple[int, int]]:
+        """Those of the positions `after` + 1 … `upto` that did not come from another place, as pairs of the same kind."""
+        with self._opened() as database:
+            return stretches(database, self._place, after, upto)
 
     def newest(self) -> int:
         """The position of the newest message there ever was; 0 if there was none."""
@@ -133,15 +159,17 @@ class Spool:
             return first_behind(database, 0)
 
     def first_behind(self, position: int) -> int:
-        """The position of the first message behind `position` that was not discarded; one behind the newest if there is none."""
+        """The position of the first own message behind `position` that was not discarded; one behind the newest if there is none."""
         with self._opened() as database:
             upto = database.execute("SELECT max(last) FROM gap WHERE first <= ? + 1", (position,)).fetchone()[0]
-            return max(position, upto or 0) + 1
+            behind, newest = max(position, upto or 0), newest_position(database)
+            own = stretches(database, self._place, behind, newest)
+            return (own[0][0] if own else max(behind, newest)) + 1
 
     def lacking(self, after: int) -> tuple[int, int] | None:
-        """The first and the last of the positions behind `after` that are not kept any more, and were not discarded; None: all are."""
+        """The first and the last own position behind `after` that is not kept any more, and was not discarded; None: all are kept."""
         with self._opened() as database:
-            return lacking(database, after)
+            return lacking(database, after, self._place)
 
     def count(self) -> int:
         """How many messages are kept."""

@@ -20,6 +20,7 @@ CREATE TABLE IF NOT EXISTS mark (name TEXT PRIMARY KEY, value INTEGER NOT NULL) 
 CREATE TABLE IF NOT EXISTS reader (
     name TEXT PRIMARY KEY, current INTEGER NOT NULL, at REAL NOT NULL, read INTEGER NOT NULL, planned INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS place (after INTEGER PRIMARY KEY, name TEXT NOT NULL);
 """
 #: What a reader of the attempt before had read holds for so long: those of this one may not all have begun.
 _READERS_KEPT_SECONDS = 600.0
@@ -47,9 +48,19 @@ def read_by_all(database: sqlite3.Connection) -> int:
 
 def waiting(database: sqlite3.Connection) -> int:
     """How many messages not all readers read yet, from the ends and the gaps: counting would walk over all of them for every message."""
-    under_way = mark(database, "slowest") or mark(database, "planned")
-    behind, newest = max(under_way, first_behind(database, 0) - 1), newest_position(database)
+    behind, newest = _unread(database)
     return max(0, newest - behind - discarded(database, behind, newest))
+
+
+def waiting_elsewhere(database: sqlite3.Connection, place: str) -> int:
+    """How many of them came from another place than `place`."""
+    own = sum(end - begin - discarded(database, begin, end) for begin, end in stretches(database, place, *_unread(database)))
+    return waiting(database) - own
+
+
+def _unread(database: sqlite3.Connection) -> tuple[int, int]:
+    under_way = mark(database, "slowest") or mark(database, "planned")
+    return max(under_way, first_behind(database, 0) - 1), newest_position(database)
 
 
 def discarded(database: sqlite3.Connection, after: int, upto: int) -> int:
@@ -69,10 +80,34 @@ def require_discarded(database: sqlite3.Connection, first: int, last: int) -> No
         raise LookupError(f"messages {first} to {last} are not kept any more")
 
 
-def lacking(database: sqlite3.Connection, after: int) -> tuple[int, int] | None:
+def lacking(database: sqlite3.Connection, after: int, place: str) -> tuple[int, int] | None:
     """The first and the last position behind `after` that should be there and are not, as messages are trimmed from below."""
-    last = first_behind(database, 0) - 1
-    return (after + 1, last) if discarded(database, after, last) < last - after else None
+    own = stretches(database, place, after, first_behind(database, 0) - 1)
+    gone = [(begin, end) for begin, end in own if discarded(database, begin, end) < end - begin]
+    return (gone[0][0] + 1, gone[-1][1]) if gone else None
+
+
+def place_told(database: sqlite3.Connection) -> str:
+    """Where the messages come from that come now; "" where nobody said."""
+    row = database.execute("SELECT name FROM place ORDER BY after DESC LIMIT 1").fetchone()
+    return str(row[0]) if row else ""
+
+
+def place_note(database: sqlite3.Connection, place: str) -> None:
+    """From now on messages come from `place`: ids of another's say nothing of its own. All that came before anybody said is the first's."""
+    is_first = not place_told(database)
+    database.execute("INSERT OR REPLACE INTO place VALUES (?, ?)", (0 if is_first else newest_position(database), place))
+    if not is_first:
+        database.execute("DELETE FROM seen")
+
+
+def stretches(database: sqlite3.Connection, place: str, after: int, upto: int) -> list[tuple[int, int]]:
+    """Those of the positions `after` + 1 … `upto` that came from `place`, as pairs of the same kind; "": all of them."""
+    told = database.execute("SELECT after, name FROM place ORDER BY after").fetchall() if place else []
+    begins = told or [(0, place)]
+    ends = [begin for begin, _ in begins[1:]] + [upto]
+    own = [(max(begin, after), min(end, upto)) for (begin, name), end in zip(begins, ends, strict=True) if name == place]
+    return [(begin, end) for begin, end in own if begin < end]
 
 
 def first_behind(database: sqlite3.Connection, after: int) -> int:

@@ -127,6 +127,14 @@ class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
     #: Columns that tell how a message came, made of `position`, `received`, `key` and `headers`.
     message_columns: ClassVar[MessageColumns]
 
+    def place(self, config: SpoolConfigT) -> str:
+        """What its messages come from: those that were received from elsewhere under the same node are not read. "": it never changes."""
+        return ""
+
+    def spool(self, context: NodeContext[SpoolConfigT]) -> Spool:
+        """As its readers see it."""
+        return spool_of(context, self.place(context.config))
+
     def resumes(self, config: SpoolConfigT) -> bool:
         return True
 
@@ -138,13 +146,14 @@ class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
         return ""
 
     def begin(self, context: NodeContext[SpoolConfigT]) -> None:
-        spool_of(context).begin()
+        if strange := self.spool(context).begin():
+            context.log(f"{strange} messages that were received from another place, and not read, are left out")
 
     def read(self, spark: SparkSession, context: NodeContext[SpoolConfigT]) -> DataFrame:
         from jobs.nodes.readers.replayed import beginning_option
         from jobs.nodes.readers.spool_rows import SpoolRows
 
-        config, spool = context.config, spool_of(context)
+        config, spool = context.config, self.spool(context)
         looked = cache(lambda: self.newest(context))
         kept = context.work_dir / "sampled_schema.json" if context.mode == "stream" and not context.schema_only else None
         schema = payload_schema(spark, config, lambda: _texts(looked()), kept)
@@ -158,7 +167,7 @@ class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
         in_workers_shared(lambda: spark.dataSource.register(SpoolRows))
         slots = str(spark.sparkContext.defaultParallelism)
         start = "unread" if config.start == "latest" and context.bounded else config.start
-        options = {"path": str(spool.path), "rows": str(config.max_records_per_trigger), "slots": slots}
+        options = {"path": str(spool.path), "place": self.place(config), "rows": str(config.max_records_per_trigger), "slots": slots}
         options |= {"node": context.node_id, "reader": str(uuid4()), "beginning": beginning_option(context, start)}
         if _takes_all(context):
             options["after"], options["upto"] = map(str, taken_at_once(spool, _note_of(context)))
@@ -170,12 +179,11 @@ class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
 
     def newest(self, context: NodeContext[SpoolConfigT]) -> list[Spooled]:
         """Some of the newest messages, to look at and to take columns from; that changes nothing."""
-        spool = spool_of(context)
+        spool = self.spool(context)
         if not spool.path.exists():
             return []
-        newest = spool.newest()
         try:
-            return list(spool.read(max(spool.oldest() - 1, newest - SAMPLED), newest))
+            return spool.newest_own(SAMPLED)
         except LookupError as error:
             raise NodeError(f"reading the messages that wait: {error}") from error
 
@@ -191,7 +199,7 @@ class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
         read_at_once(spool_of(context), _note_of(context), max_kept=context.config.max_kept)
 
     def check_input(self, position: Any, context: NodeContext[SpoolConfigT]) -> None:
-        spool_check(spool_of(context), int(position["position"]))
+        spool_check(self.spool(context), int(position["position"]))
 
     def trim(self, positions: Callable[[], Sequence[Any]], context: NodeContext[SpoolConfigT]) -> None:
         """Messages before all of `positions` are read and can be restored to by nobody."""
@@ -237,8 +245,8 @@ def _frame(spark: SparkSession, messages: Sequence[Spooled]) -> DataFrame:
     return spark.createDataFrame(rows, SCHEMA)
 
 
-def spool_of(context: NodeContext[Any]) -> Spool:
-    return Spool(spool_path(context.limits.data_dir, context.job_uid, context.node_id))
+def spool_of(context: NodeContext[Any], place: str = "") -> Spool:
+    return Spool(spool_path(context.limits.data_dir, context.job_uid, context.node_id), place)
 
 
 def backpressure_of(config: SpoolConfig) -> Backpressure:

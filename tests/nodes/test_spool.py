@@ -80,6 +80,52 @@ def test_a_key_that_is_no_utf_8_is_read_all_the_same(spool: Spool):
     assert batch.column("key").to_pylist() == ["gr\ufffd\ufffde", "\ufffd"]
 
 
+def test_after_a_change_of_place_what_came_from_the_one_before_is_no_more_its_own(spool: Spool):
+    """A queue, another one, and back: messages of each are read by those who read that queue, and by nobody else."""
+    before, after = Spool(spool.path, "orders"), Spool(spool.path, "returns")
+    spool.take(numbered(0, 2), ALL)  # of a spool that was made before places were noted
+    assert before.begin() == 0
+    spool.take(numbered(2, 5), ALL)
+    assert before.begin() == 0
+    before.plan(0, 3, "first")
+    before.plan(3, 3, "first")
+    assert after.begin() == 2, "received and not read"
+    assert spool.take(numbered(4, 8), ALL) == Taken(4, 4), "an id of the other queue is no repeat here"
+    assert (before.own(0, 9), after.own(0, 9)) == ([(0, 5)], [(5, 9)])
+    assert after.first_behind(0) == 6
+    assert [message.value for message in after.newest_own(3)] == [b"5", b"6", b"7"]
+    assert before.newest_own(9) == [], "the newest are of another queue"
+    assert before.begin() == 4
+    spool.take(numbered(20, 21), ALL)
+    assert (before.own(2, 10), after.own(2, 10), after.first_behind(9)) == ([(2, 5), (9, 10)], [(5, 9)], 11)
+    spool.trim(5)
+    assert (before.lacking(2), before.lacking(4), after.lacking(2)) == ((3, 4), None, None)
+
+
+def test_a_reader_passes_by_what_came_from_another_place_in_one_step(spool: Spool):
+    Spool(spool.path, "orders").begin()
+    spool.take(numbered(0, 50), ALL)
+    after = Spool(spool.path, "returns")
+    after.begin()
+    reader = SpoolStreamReader(after, Beginning(Path(), Path(), Path(), "earliest"), 10, 2)
+    assert reader.latestOffset({"position": 0}, ReadMaxRows(10)) == {"position": 50}
+    assert reader.partitions({"position": 0}, {"position": 50}) == [Positions(0, 0)]
+    assert after.standing().waiting == 0
+    spool.take(numbered(50, 65), ALL)
+    assert reader.latestOffset({"position": 0}, ReadMaxRows(10)) == {"position": 60}
+    assert reader.partitions({"position": 0}, {"position": 60}) == [Positions(50, 60)]
+
+
+def test_messages_that_were_discarded_are_not_missed(spool: Spool):
+    latest = Backpressure("LATEST", 2)
+    spool.take(numbered(0, 4), ALL)
+    spool.plan(0, 1)
+    spool.take(numbered(4, 6), latest)
+    assert (spool.oldest(), spool.lacking(1)) == (1, None)
+    spool.trim(2)
+    assert (spool.oldest(), spool.lacking(1), spool.lacking(0)) == (4, None, (1, 3))
+
+
 @pytest.fixture
 def asked(spool: Spool, build: Build, tmp_path: Path) -> Callable[..., int]:
     """Where a query begins: Spark asks in its first batch more than once."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -208,3 +209,36 @@ def test_an_import_that_begins_behind_the_newest_begins_behind_what_was_read_bef
         drained, context = Drained(), replace(built.context, work_dir=tmp_path / f"work{first}")
         drained.run(built.node.read(spark, context).filter(f"{REJECTED} IS NULL"), tmp_path / f"live{first}")
         assert drained.everything == expected
+
+
+def test_another_queue_is_read_without_what_came_from_the_one_before(spark: SparkSession, build: Build, tmp_path: Path):
+    """Nor is what came from it looked at for columns and previews; a checkpoint of the job as it was still finds it."""
+
+    def source(queue: str) -> Built:
+        config = {"connection": "broker", "queue": queue, "columns": [{"name": "id", "type": "long"}]}
+        return build("source.rabbitmq", config, mode="stream")
+
+    def received(built: Built, *numbers: int) -> None:
+        built.node.begin(replace(built.context, log=logged.append))
+        spool = Spool(spool_path(built.context.limits.data_dir, built.context.job_uid, "node"))
+        spool.take([Message(f'{{"id": {number}}}'.encode()) for number in numbers], Backpressure())
+
+    def read(built: Built, generation: str) -> Drained:
+        drained, context = Drained(), replace(built.context, work_dir=tmp_path / f"work-{generation}")
+        drained.run(built.node.read(spark, context).filter(f"{REJECTED} IS NULL"), tmp_path / generation)
+        return drained
+
+    logged: list[str] = []
+    received(source("test-orders"), 1, 2)
+    assert read(source("test-orders"), "first").everything == [1, 2]
+    kept = shutil.copytree(tmp_path / "first", tmp_path / "kept")
+    received(source("test-orders"), 3)
+    received(source("orders"), 10, 11)
+    assert logged == ["1 messages that were received from another place, and not read, are left out"]
+    assert read(source("orders"), "second").everything == [10, 11]
+    taken = source("orders").node.newest_texts(source("orders").context)
+    assert [json.loads(text)["id"] for text in taken] == [10, 11]
+    with pytest.raises(NodeError, match='connection "broker"'):
+        source("returns").node.newest_texts(source("returns").context)
+    received(source("test-orders"))
+    assert read(source("test-orders"), kept.name).everything == [3]

@@ -41,7 +41,7 @@ class Positions(InputPartition):
 
 
 class SpoolRows(DataSource):
-    """Options: `path` of the spool, `rows` of a batch at most, `slots` tasks, `node`, the reading one's id.
+    """Options: `path` of the spool, `place` whose messages are read, `rows` of a batch at most, `slots` tasks, `node`, the reader's id.
 
     Of a stream also `reader`, a name that no other reader has, and `beginning` (see `Beginning`). A plain read may have `after` and
     `upto`, as `Positions` has them; else it reads all that is kept.
@@ -66,7 +66,7 @@ class SpoolRows(DataSource):
         return SpoolStreamReader(self._spool(), beginning, rows, slots, options["reader"], options.get("node", ""))
 
     def _spool(self) -> Spool:
-        return Spool(Path(self.options["path"]))
+        return Spool(Path(self.options["path"]), self.options.get("place", ""))
 
 
 class SpoolReader(DataSourceReader):
@@ -77,8 +77,7 @@ class SpoolReader(DataSourceReader):
         self._slots = slots
 
     def partitions(self) -> Sequence[Positions]:
-        """Never none: Spark would make up a partition of its own."""
-        return _split(self._asked.after, self._asked.upto, self._slots) or [Positions(0, 0)]
+        return _split(self._spool, self._asked.after, self._asked.upto, self._slots)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Positions)
@@ -129,16 +128,18 @@ class SpoolStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {"position": self._spool.newest()}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[Positions]:
-        return _split(int(start["position"]), int(end["position"]), self._slots)
+        return _split(self._spool, int(start["position"]), int(end["position"]), self._slots)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Positions)
         return _record_batches(self._spool, partition, self._node)
 
 
-def _split(after: int, upto: int, slots: int) -> list[Positions]:
-    size = max(-(-(upto - after) // slots), _LEAST_ROWS)
-    return [Positions(at, min(at + size, upto)) for at in range(after, upto, size)]
+def _split(spool: Spool, after: int, upto: int, slots: int) -> list[Positions]:
+    """Never none: Spark would make up a partition of its own."""
+    own = spool.own(after, upto)
+    size = max(-(-sum(end - begin for begin, end in own) // slots), _LEAST_ROWS)
+    return [Positions(at, min(at + size, end)) for begin, end in own for at in range(begin, end, size)] or [Positions(0, 0)]
 
 
 def _record_batches(spool: Spool, partition: Positions, node: str) -> Iterator[pa.RecordBatch]:

@@ -109,6 +109,10 @@ class MqttSource(SpoolSource[MqttConfig]):
         """With quality of service 0 the broker sends each message once, whether it arrives or not."""
         return "at most once" if config.qos == 0 else super().guarantee_of(config)
 
+    def place(self, config: MqttConfig) -> str:
+        """Whoever shares its topics: messages are the same ones."""
+        return f"{config.connection}/{', '.join(sorted(topic_filters(config.topics)))}"
+
     def waits_for(self, context: NodeContext[MqttConfig]) -> str:
         return mqtt_silent(context.connection(context.config.connection))
 

@@ -79,6 +79,9 @@ class RabbitMQSource(SpoolSource[RabbitMQConfig]):
         "rabbitmq_headers": ("map<string, string>", "headers"),
     }
 
+    def place(self, config: RabbitMQConfig) -> str:
+        return f"{config.connection}/{config.queue}"
+
     def waits_for(self, context: NodeContext[RabbitMQConfig]) -> str:
         return rabbitmq_silent(context.connection(context.config.connection))
 
