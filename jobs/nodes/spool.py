@@ -7,7 +7,6 @@ A reader says what it has read and what it reads now; what lies behind that wait
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -40,9 +39,9 @@ from jobs.nodes.spool_positions import (
     waiting,
     waiting_elsewhere,
 )
+from jobs.nodes.spool_space import has_room, room_give_back
 
 _BUSY_SECONDS = 20.0
-_LEAST_FREE_BYTES = 256 * 1024 * 1024
 #: Four values each; SQLite takes some thousand in one statement.
 _INSERTED_TOGETHER = 200
 #: Made once: `json.dumps` would make an encoder for every message.
@@ -93,10 +92,9 @@ class Spool:
         A message whose id was seen is done with, and takes no room. SpoolFull where the disk has next to no room.
         """
         now = time.time()
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        if shutil.disk_usage(self.path.parent).free < _LEAST_FREE_BYTES:
-            raise SpoolFull("the disk has next to no room")
         with self._opened(write=True) as database:
+            if not has_room(database, self.path.parent):
+                raise SpoolFull("the disk has next to no room")
             if mark(database, "overrun"):
                 return Taken(0, 0, overrun=True, refused="the job has failed for want of room")
             if backpressure.strategy == "ERROR" and is_draining(database):
@@ -201,7 +199,11 @@ class Spool:
                 return 0
             database.execute("DELETE FROM seen WHERE received < ?", (time.time() - _IDS_KEPT_SECONDS,))
             database.execute("DELETE FROM gap WHERE last < ?", (below,))
-            return database.execute("DELETE FROM message WHERE position < ?", (below,)).rowcount
+            trimmed = database.execute("DELETE FROM message WHERE position < ?", (below,)).rowcount
+        if trimmed:
+            with self._opened() as database:
+                room_give_back(database, self.path.parent)
+        return trimmed
 
     def trim_read(self, most: int) -> int:
         """Forget the oldest of the messages that were read, where more than `most` of them are kept; how many."""

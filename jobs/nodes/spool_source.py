@@ -22,7 +22,7 @@ from jobs.nodes.payload import (
     PAYLOAD_FIELDS,
     MessageColumns,
     PayloadFormat,
-    payload_avro_field,
+    payload_avro_needed_field,
     payload_columns_field,
     payload_complete,
     payload_delimiter_field,
@@ -55,7 +55,7 @@ class SpoolConfig(base.Config):
     columns: tuple[ColumnField, ...] = payload_columns_field()
     delimiter: str = payload_delimiter_field()
     null_value: str = null_value_field()
-    avro_schema: str = payload_avro_field()
+    avro_schema: str = payload_avro_needed_field()
     start: Literal["earliest", "latest"] = Field(
         "earliest",
         description=(

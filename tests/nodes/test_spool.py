@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -272,6 +273,29 @@ def test_after_an_overrun_another_strategy_takes_messages_at_once(spool: Spool):
     assert spool.take(numbered(2, 3), Backpressure("BUFFER", 3)) == Taken(1, 1)
 
 
+def test_the_disk_gets_back_what_a_spool_needs_no_more(spool: Spool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("jobs.nodes.spool_space._GIVEN_BACK_BYTES", 100_000)
+    large = [Message(b"x" * 10_000) for _ in range(100)]
+    spool.take(large, ALL)
+    assert spool.path.stat().st_size > 1_000_000
+    assert (spool.trim(96), len(values(spool, after=95))) == (95, 5)
+    assert spool.path.stat().st_size < 200_000
+    assert (spool.newest(), spool.take(large[:1], ALL), spool.newest()) == (100, Taken(1, 1), 101)
+
+
+def test_on_a_full_disk_the_room_that_a_spool_has_is_used_again(spool: Spool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("jobs.nodes.spool_space._GIVEN_BACK_BYTES", 2**62)
+    large = [Message(b"x" * 10_000) for _ in range(100)]
+    spool.take(large, ALL)
+    monkeypatch.setattr("jobs.nodes.spool_space.shutil.disk_usage", lambda _: SimpleNamespace(free=400_000))
+    monkeypatch.setattr("jobs.nodes.spool_space.LEAST_FREE_BYTES", 500_000)
+    monkeypatch.setattr("jobs.nodes.spool_space._AHEAD_BYTES", 300_000)
+    with pytest.raises(SpoolFull):
+        spool.take(large[:1], ALL)
+    spool.trim(101)
+    assert spool.take(large[:1], ALL) == Taken(1, 1)
+
+
 def test_of_what_was_read_so_much_is_kept(spool: Spool):
     spool.take(numbered(0, 10), ALL)
     spool.plan(7, 9)
@@ -326,7 +350,7 @@ def test_whatever_happens_the_sums_are_right(tmp_path_factory: pytest.TempPathFa
 
 def test_the_last_room_of_a_disk_is_left_to_others(spool: Spool, monkeypatch: pytest.MonkeyPatch):
     spool.take([Message(b"a")], ALL)
-    monkeypatch.setattr("jobs.nodes.spool._LEAST_FREE_BYTES", 2**62)
+    monkeypatch.setattr("jobs.nodes.spool_space.LEAST_FREE_BYTES", 2**62)
     with pytest.raises(SpoolFull, match="the disk has next to no room"):
         spool.take([Message(b"b")], ALL)
     assert values(spool) == [b"a"]
