@@ -84,7 +84,7 @@ def _received(line: socket.socket, size: int) -> bytes:
     found = b""
     while len(found) < size:
         if not (part := line.recv(size - len(found))):
-            raise ValueError("the request is cut off")
+            raise ConnectionResetError
         found += part
     return found
 
