@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -13,7 +14,7 @@ from jobs.dag.beside import part_read
 from jobs.dag.document import DagDocument
 from jobs.dag.graph import structure_problems, topological_order
 from jobs.dag.parameters import substitute, trial_values
-from jobs.dag.problems import errors_in
+from jobs.dag.problems import Problem, errors_in
 from jobs.dag.samples import SampleRows
 from jobs.engine.analysis_problems import problem_of
 from jobs.engine.compiler import PlanInvalid, step_compile
@@ -85,9 +86,11 @@ def preview(
             tables = _tables(steps, session, node_id, rows, limit, given)
         return {**tables, "not_acted": [*filter(steps.acts, steps.by_id)], "given": list(given), "printed": prints.found()}
     except AtNode as error:
-        told = analyse(
-            session, part, connections=connections, limits=limits, parameters=values, job_uid=job_uid, registry=registry, given=given
-        ).problems
+        told: list[Problem] = []
+        if not limit.passed:  # Spark refuses what it is asked for after that, and the analysis would blame a source
+            analysis = partial(analyse, session, part, connections=connections, limits=limits, parameters=values, registry=registry)
+            with time_limit(session, group, None, is_cancelled):
+                told = analysis(job_uid=job_uid, given=given, is_cancelled=is_cancelled).problems
         told = [problem for problem in errors_in(told) if not problem.code.startswith("graph.")]
         raise PlanInvalid(told or [_problem(error, part, values, steps)]) from error
     finally:  # this thread's next question must not be cancelled with it

@@ -40,7 +40,8 @@ def failed(bench: Bench, nodes: Any, edges: str, **given: Any) -> ExecutionFailu
 
 
 def looked_at(bench: Bench, nodes: Any, edges: str, node_id: str, **given: Any) -> dict[str, Any]:
-    return preview(bench.spark, document(nodes, edges), node_id, rows=5, connections={}, limits=Limits(), registry=REGISTRY, **given)
+    limits = Limits(file_roots=(bench.files,), data_dir=bench.root)
+    return preview(bench.spark, document(nodes, edges), node_id, rows=5, connections={}, limits=limits, registry=REGISTRY, **given)
 
 
 @pytest.mark.parametrize("kind", ["BATCH_ROLLER", "SQL_TASK"])
@@ -345,6 +346,20 @@ def test_what_hangs_outside_of_python_is_stopped_too(bench: Bench, monkeypatch: 
         looked_at(bench, {"gen": numbers(), "own": python(code), "out": COLLECT}, "gen>own, own>out", "own", code_seconds=1)
     (problem,) = caught.value.problems
     assert '"Own": its Python did not end within' in problem.message
+
+
+def test_files_whose_columns_are_looked_for_are_not_blamed_for_code_that_no_signal_reaches(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobs.engine.preview._START_SECONDS", 10)
+    (bench.files / "some.json").write_text('{"id": 1}\n')
+    deaf = "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})"
+    code = f"import signal, time\ndef process(row):\n    {deaf}\n    time.sleep(600)\n    return row\n"
+    nodes = {"gen": ("source.file", {"path": "some.json", "format": "json"}), "own": python(code), "out": COLLECT}
+    with pytest.raises(PlanInvalid) as caught:
+        looked_at(bench, nodes, "gen>own, own>out", "own", code_seconds=1)
+    (problem,) = caught.value.problems
+    assert (problem.node_id, '"Own": its Python did not end within 11 s' in problem.message) == ("own", True)
 
 
 def test_code_of_two_projects_never_meets_in_a_process(bench: Bench) -> None:
