@@ -52,3 +52,16 @@ describe('an edge while a batch is under way', () => {
     expect(drawn(['a.out>b.in'], {})['a.out>b.in']).toBeUndefined()
   })
 })
+
+it('a batch that was never written leaves nothing on nodes and edges', () => {
+  const store = countsStore()
+  const document = { edges: { e: { from: ['a', 'out'], to: ['b', 'in'] } } } as unknown as DagDocument
+  updateCounts(store, document, new Map([['a', figures(null, 5_000)], ['b', figures(5_000, null)]]), { rejectedPerSecond: 0, underWay: true }, 0)
+  expect(store.edges.get('e')?.perSecond).toBe(5_000)
+  const told: string[] = []
+  for (const id of ['a', 'b']) store.nodes.subscribe(id, () => told.push(id))
+  store.edges.subscribe('e', () => told.push('e'))
+  updateCounts(store, document, new Map(), { rejectedPerSecond: 0, underWay: false }, 1_000)
+  expect([store.nodes.get('a'), store.nodes.get('b'), store.edges.get('e')]).toEqual([undefined, undefined, undefined])
+  expect(told).toEqual(['a', 'b', 'e'])
+})

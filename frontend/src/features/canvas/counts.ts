@@ -48,7 +48,10 @@ const sameEdge = (one: EdgeFigures, other: EdgeFigures) => one.perSecond === oth
 
 export const countsStore = (): CountsStore => ({ nodes: keyedStore(sameFigures), edges: keyedStore(sameEdge) })
 
-/** An edge that leads alone into its node carries what comes in there. Else it is what its upstream node sends out, if by this one port. */
+/**
+ * An edge that leads alone into its node carries what comes in there. Else it is what its upstream node sends out, if by this one port.
+ * What `figures` does not tell, as of a first batch that failed and was never written, is shown no more.
+ */
 export function updateCounts(store: CountsStore, document: DagDocument, figures: ReadonlyMap<string, NodeFigures>, { rejectedPerSecond, underWay }: EdgesAtOnce, now: number) {
   store.nodes.set(figures)
   const drawn = Object.entries(document.edges)

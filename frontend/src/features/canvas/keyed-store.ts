@@ -3,7 +3,7 @@ import { useCallback, useSyncExternalStore } from 'react'
 /** Values by key outside React's tree, so that one tick redraws one badge. */
 export interface KeyedStore<T> {
   get: (key: string) => T | undefined
-  /** Tells only the listeners of keys whose value changed. */
+  /** All that is known now: a key that is not among it is forgotten. Tells only the listeners of keys whose value changed. */
   set: (values: ReadonlyMap<string, T>) => void
   subscribe: (key: string, listener: () => void) => () => void
 }
@@ -11,14 +11,19 @@ export interface KeyedStore<T> {
 export function keyedStore<T>(same: (one: T, other: T) => boolean = Object.is): KeyedStore<T> {
   const values = new Map<string, T>()
   const listeners = new Map<string, Set<() => void>>()
+  const tell = (key: string) => listeners.get(key)?.forEach((listener) => listener())
   return {
     get: (key) => values.get(key),
     set: (next) => {
+      for (const key of [...values.keys()].filter((key) => !next.has(key))) {
+        values.delete(key)
+        tell(key)
+      }
       for (const [key, value] of next) {
         const old = values.get(key)
         if (old !== undefined && same(old, value)) continue
         values.set(key, value)
-        listeners.get(key)?.forEach((listener) => listener())
+        tell(key)
       }
     },
     subscribe: (key, listener) => {
