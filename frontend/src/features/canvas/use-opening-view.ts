@@ -4,8 +4,15 @@ import { openingView } from './opening-view'
 
 const areMeasured = (nodes: ReadonlyMap<string, InternalNode>) => nodes.size > 0 && [...nodes.values()].every((node) => node.measured.width !== undefined)
 
-/** Shows the drawing as it opens, once all its nodes are measured; the answer does so again. */
-export function useOpeningView(opens: boolean): () => void {
+interface OpeningView {
+  /** Whether the drawing has been shown like that, or does not have to be. */
+  isShown: boolean
+  /** Shows it like that again. */
+  show: () => void
+}
+
+/** Shows the drawing as it opens, once all its nodes are measured. */
+export function useOpeningView(opens: boolean): OpeningView {
   const { setViewport } = useReactFlow()
   const store = useStoreApi()
   const opened = useRef(!opens)
@@ -20,5 +27,5 @@ export function useOpeningView(opens: boolean): () => void {
     opened.current = true
     show()
   }, [measured, show])
-  return show
+  return { isShown: measured, show }
 }

@@ -18,6 +18,7 @@ import { DRAGGED_TYPE } from './palette'
 import { openPicker } from './picker-store'
 import { RefusalNote } from './refusal-note'
 import { tidyUp } from './tidy-up'
+import { useAskedNode } from './use-asked-node'
 import { useFlowEdges, useFlowNodes } from './use-flow-elements'
 import { useShowAdded } from './use-show-added'
 
@@ -46,8 +47,9 @@ export function EditorCanvas() {
   const readOnly = useEditor((state) => state.readOnly)
   const [hadNodes] = useState(() => Object.keys(useEditor.getState().history.present.document.nodes).length > 0)
   const spoken = useSpoken(!readOnly)
-  const showBeginning = useOpeningView(hadNodes)
+  const { isShown, show: showBeginning } = useOpeningView(hadNodes)
   const stays = useShowAdded()
+  useAskedNode(isShown)
   const tidy = () => void tidyUp().then(() => requestAnimationFrame(showBeginning), () => answer(false, t('notTidied')))
   const [refusal, setRefusal] = useState<Refusal | null>(null)
   const well = useRef<HTMLElement>(null)

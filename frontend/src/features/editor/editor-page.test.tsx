@@ -1,37 +1,62 @@
 import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { render, screen } from '@testing-library/react'
+import { fireEvent, render, screen, waitFor } from '@testing-library/react'
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
-import { MemoryRouter, Route, Routes } from 'react-router'
+import { BrowserRouter, Link, Route, Routes } from 'react-router'
 import { expect, it, vi } from 'vitest'
 import { FILTER, SOURCE } from '../../dag/fixtures'
+import { layOut, placeOf, WELL } from '../canvas/test-layout'
 
 await i18next.use(initReactI18next).init({ lng: 'en', resources: { en: {} } })
 const { default: EditorPage } = await import('./editor-page')
 
 const head = { job_name: 'orders', job_uid: 'u', title: 'Orders', version: null, project: 'default', role: 'EDITOR' }
-const server = (document: unknown): typeof fetch => (address) => {
+const server = (document: unknown, layout = {}): typeof fetch => (address) => {
   const path = address as string
-  const draft = { document, layout: {}, revision: 1, problems: [], delivery: null }
+  const draft = { document, layout, revision: 1, problems: [], delivery: null }
   const known: Record<string, unknown> = { '/api/jobs/orders/draft': draft, '/api/node-types': { results: [SOURCE, FILTER] }, '/api/jobs/orders': head }
   return Promise.resolve(new Response(JSON.stringify(known[path] ?? { results: [], problems: [], schemas: {} })))
+}
+
+function open(address: string) {
+  history.replaceState(null, '', address)
+  render(
+    <MantineProvider env="test">
+      <QueryClientProvider client={new QueryClient()}>
+        <BrowserRouter>
+          <Link to="/jobs/orders?node=n7">the seventh</Link>
+          <Routes>
+            <Route path="/jobs/:jobName" element={<EditorPage />} />
+          </Routes>
+        </BrowserRouter>
+      </QueryClientProvider>
+    </MantineProvider>,
+  )
 }
 
 it('opens a document with a fault of shape and without its optional parts', async () => {
   const nodes = { rows: { type: 'source.file' }, keep: { type: 'flow.filter_rows', name: 'Keep', config: [] }, gone: 7 }
   vi.stubGlobal('DOMMatrixReadOnly', class { m22 = 1 })
   vi.stubGlobal('fetch', server({ name: 'orders', type: 'STREAMING', nodes, settings: { parallelsim: 4 } }))
-  render(
-    <MantineProvider env="test">
-      <QueryClientProvider client={new QueryClient()}>
-        <MemoryRouter initialEntries={['/jobs/orders']}>
-          <Routes>
-            <Route path="/jobs/:jobName" element={<EditorPage />} />
-          </Routes>
-        </MemoryRouter>
-      </QueryClientProvider>
-    </MantineProvider>,
-  )
+  open('/jobs/orders')
   expect(await screen.findByText('Job settings')).toBeVisible()
+})
+
+it('selects the node that the address names, moves to it, and does so again when it is asked for again', { timeout: 20_000 }, async () => {
+  const ids = ['n0', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7']
+  const nodes = Object.fromEntries(ids.map((id) => [id, { type: 'flow.filter_rows', type_version: 1, name: `Name of ${id}`, config: {} }]))
+  const positions = Object.fromEntries(ids.map((id, index) => [id, { x: index * 300, y: 0 }]))
+  layOut()
+  vi.stubGlobal('fetch', server({ name: 'orders', type: 'STREAMING', nodes, edges: {}, parameters: {}, settings: {} }, { positions, notes: [] }))
+  open('/jobs/orders?node=n7&dock=json')
+  const selected = () => document.querySelector('.react-flow__node.selected')?.getAttribute('data-id')
+  const isMoved = () => expect([selected(), placeOf(7 * 300) < WELL.width, location.search]).toEqual(['n7', true, '?dock=json'])
+  await waitFor(isMoved, { timeout: 5_000 })
+
+  fireEvent.click(document.querySelector('.react-flow__pane') as Element)
+  await waitFor(() => expect(selected()).toBeUndefined())
+  fireEvent.click(screen.getByText('the seventh'))
+  await waitFor(() => expect([selected(), location.search]).toEqual(['n7', '']))
+  vi.restoreAllMocks()
 })
