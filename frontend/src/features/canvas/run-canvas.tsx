@@ -77,7 +77,7 @@ export function RunCanvas({ document, layout, catalogue, counts, status, stale =
             proOptions={{ hideAttribution: true }}
           >
             <Background variant={BackgroundVariant.Dots} gap={16} size={1.2} color="var(--canvas-dot)" />
-            <Opening />
+            <Opening selected={selected} failed={errorNodeId} />
             <CanvasTools />
             <Panel position="bottom-right" className="pw-legend">
               <span>{t('legendWidth')}</span>

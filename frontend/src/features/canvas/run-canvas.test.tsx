@@ -1,0 +1,41 @@
+import { render, screen, waitFor } from '@testing-library/react'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { DagDocument } from '../../dag/document'
+import { catalogue, FILTER } from '../../dag/fixtures'
+import { countsStore } from './counts'
+import { RunCanvas } from './run-canvas'
+import { layOut, placeOf, WELL } from './test-layout'
+
+const STEP = 300
+const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+const document = { nodes: Object.fromEntries(ids.map((id) => [id, { type: FILTER.type, type_version: 1, name: id, config: {} }])), edges: {} } as unknown as DagDocument
+const layout = { positions: Object.fromEntries(ids.map((id, index) => [id, { x: index * STEP, y: 0 }])), notes: [] }
+
+beforeEach(layOut)
+afterEach(() => void vi.restoreAllMocks())
+
+const canvas = (shown: { selected?: string; errorNodeId?: string }) => <RunCanvas document={document} layout={layout} catalogue={catalogue} counts={countsStore()} status="FAILED" {...shown} />
+
+const soon = (expected: () => void) => waitFor(expected, { timeout: 4_000 })
+
+/** The nodes that begin within the well. */
+const inSight = () => ids.filter((_, index) => placeOf(index * STEP) >= 0 && placeOf(index * STEP) < WELL.width)
+
+it('a long drawing opens with the node that failed in sight', async () => {
+  render(canvas({ errorNodeId: 'h' }))
+  await soon(() => expect(inSight()).toContain('h'))
+})
+
+it('and with the one that is asked for; another that is chosen comes into sight', async () => {
+  const { rerender } = render(canvas({ selected: 'g', errorNodeId: 'a' }))
+  await soon(() => expect(inSight()).toContain('g'))
+  rerender(canvas({ selected: 'a', errorNodeId: 'a' }))
+  await soon(() => expect(inSight()).toContain('a'))
+})
+
+it('stays at its beginning where nothing failed', async () => {
+  render(canvas({}))
+  await soon(() => expect(placeOf(0)).toBe(24))
+  expect(inSight()).not.toContain('h')
+  expect(screen.getByText('h')).toBeInTheDocument()
+})
