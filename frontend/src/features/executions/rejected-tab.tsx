@@ -17,7 +17,9 @@ import { RelativeTime } from '../../shared/relative-time'
 export function RejectedTab({ execution, nodeId, nameOf }: { execution: Execution; nodeId: string; nameOf: (nodeId: string) => string }) {
   const { t } = useTranslation('executions')
   const [opened, setOpened] = useState<number | null>(null)
-  const list = usePagedList<RejectedRow>(['rejected', execution.execution_id], withQuery(`/api/executions/${execution.execution_id}/rejected-rows`, { node_id: nodeId }), { refetchInterval: 10_000 })
+  const isCounted = execution.failed_records > 0
+  // The first that is counted has the list asked again: an empty one would be wrong until its next turn.
+  const list = usePagedList<RejectedRow>(['rejected', execution.execution_id, isCounted], withQuery(`/api/executions/${execution.execution_id}/rejected-rows`, { node_id: nodeId }), { refetchInterval: 10_000 })
   const turn = (row: RejectedRow) => setOpened((old) => (old === row.id ? null : row.id))
   const columns: Column<RejectedRow>[] = [
     {
@@ -44,11 +46,14 @@ export function RejectedTab({ execution, nodeId, nameOf }: { execution: Executio
       </>
     )
   if (list.error && !list.rows) return <Failure error={list.error} what={t('tab.rejected')} retry={list.refetch} />
-  if (list.rows?.length === 0 && execution.failed_records > 0) return <Notice title={t('rejected.noneKept')}>{t('rejected.counted', { count: execution.failed_records })}</Notice>
-  if (list.rows?.length === 0) return <Notice title={t('rejected.none')}>{t(isFinal(execution.status) ? 'rejected.noneEver' : 'rejected.noneHelp')}</Notice>
+  const waits = list.rows?.length === 0 && list.stale
+  const isEmpty = list.rows?.length === 0 && !list.stale
+  if (isEmpty && isCounted && nodeId) return <Notice title={t('rejected.noneOfNode')}>{t('rejected.noneOfNodeHelp', { name: nameOf(nodeId) })}</Notice>
+  if (isEmpty && isCounted) return <Notice title={t('rejected.noneKept')}>{t('rejected.counted', { count: execution.failed_records })}</Notice>
+  if (isEmpty) return <Notice title={t('rejected.none')}>{t(isFinal(execution.status) ? 'rejected.noneEver' : 'rejected.noneHelp')}</Notice>
   return (
     <>
-      <DataTable label={t('tab.rejected')} columns={columns} rows={list.rows} keyOf={(row) => row.id} loading={list.loading} onRow={turn} below={whole} />
+      <DataTable label={t('tab.rejected')} columns={columns} rows={waits ? undefined : list.rows} keyOf={(row) => row.id} loading={list.loading || waits} onRow={turn} below={whole} />
       <MoreRows list={list} />
     </>
   )
