@@ -115,6 +115,7 @@ class ExecutionLogsView(ApiView):
         query=[
             asked("attempt", "The newest that left a log unless given.", int),
             asked("after", "Byte offset: `next_offset` of the answer before; negative: that many bytes from the end.", int),
+            asked("before", "Byte offset, instead of after: the last lines that end there. `next_offset` is then the next `before`.", int),
             asked("level", "This level and worse.", choices=("DEBUG", "INFO", "WARNING", "ERROR")),
             asked("node_id", "Of this node."),
             asked("search", "Only lines that hold this text."),
@@ -124,10 +125,12 @@ class ExecutionLogsView(ApiView):
     def get(self, request: Request, execution_id: str) -> Response:
         execution = execution_get(user=self.user(), execution_id=execution_id)
         given = request.query_params
+        before = number_asked(request, "before", -1, least=-1, most=2**62)
         page = log_page(
             execution.execution_id,
             attempt=number_asked(request, "attempt", 0, least=0, most=2**31 - 1) or None,
             after=number_asked(request, "after", 0, least=-(2**31), most=2**62),
+            before=before if before >= 0 else None,
             level=given.get("level", ""),
             node_id=given.get("node_id", ""),
             search=given.get("search", ""),

@@ -38,6 +38,7 @@ def log_page(
     *,
     attempt: int | None = None,
     after: int = 0,
+    before: int | None = None,
     level: str = "",
     node_id: str = "",
     search: str = "",
@@ -45,29 +46,54 @@ def log_page(
 ) -> LogPage:
     """Up to `limit` matching lines behind byte `after`, oldest first; a negative `after` counts from the end.
 
-    A line is told once it is complete: `next_offset` stands at the beginning of the first one that was not told.
+    A line is told once it is complete: `next_offset` stands at the beginning of the first one that was not told. With `before`
+    they are the last ones that end there or earlier, and `next_offset` is the `before` of what comes ahead of them.
     """
     attempts = log_attempts(execution_id)
     chosen = attempt if attempt is not None else (attempts[-1] if attempts else None)
     if chosen not in attempts:
         return LogPage(results=[], next_offset=max(after, 0), more=False, attempt=chosen, attempts=attempts)
     path = log_folder(execution_id) / f"attempt-{chosen}.jsonl"
+    wanted = _Wanted(level, node_id, search)
+    if before is not None:
+        earlier, first = _earlier(path, before, wanted, limit)
+        return LogPage(results=earlier, next_offset=first, more=first > 0, attempt=chosen, attempts=attempts)
     with path.open("rb") as file:
         size = file.seek(0, 2)
         offset = _start(file, after, size)
         file.seek(offset)
         block = file.read(MAX_BYTES)
         overlong = _overlong(file, block)
-    wanted = _Wanted(level, node_id, search)
     results: list[LogLine] = []
     position = 0
     while len(results) < limit and (end := block.find(b"\n", position)) >= 0:
-        line = _line(block[position:end])
+        line = _line(block[position:end], offset + position)
         position = end + 1
         if wanted.matches(line):
             results.append(line)
     following = offset + (position or overlong)
     return LogPage(results=results, next_offset=following, more=offset < following < size, attempt=chosen, attempts=attempts)
+
+
+def _earlier(path: Path, before: int, wanted: "_Wanted", limit: int) -> tuple[list[LogLine], int]:
+    """The last `limit` matching lines that end at byte `before` or earlier, and where the first line that was looked at begins."""
+    with path.open("rb") as file:
+        end = before if before <= file.seek(0, 2) else 0  # a file that was begun anew holds other lines there
+        start = max(0, end - MAX_BYTES)
+        file.seek(start)
+        block = file.read(end - start)
+    first = block.find(b"\n") + 1 if start else 0  # what stands ahead of it is a piece of a line, or one that is told next
+    position = block.rfind(b"\n") + 1
+    found: list[LogLine] = []
+    if first in (0, len(block)) and start:
+        return found, start  # a line that is longer than the block cannot be shown, and must not stop the reading
+    while position > first and len(found) < limit:
+        begin = block.rfind(b"\n", 0, position - 1) + 1
+        line = _line(block[begin : position - 1], start + begin)
+        if wanted.matches(line):
+            found.append(line)
+        position = begin
+    return found[::-1], start + position
 
 
 def _overlong(file: Any, block: bytes) -> int:
@@ -114,7 +140,7 @@ class _Wanted:
         return known >= self._least and self._node_id in ("", line.node_id) and self._search in line.message.lower()
 
 
-def _line(raw: bytes) -> LogLine:
+def _line(raw: bytes, offset: int) -> LogLine:
     """A line that is no JSON (a JVM's last words) is shown as it is."""
     text = raw.decode("utf-8", "replace")
     try:
@@ -122,11 +148,12 @@ def _line(raw: bytes) -> LogLine:
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
-        return LogLine(time=None, level="INFO", node_id="", message=text[:MAX_MESSAGE])
+        return LogLine(offset=offset, time=None, level="INFO", node_id="", message=text[:MAX_MESSAGE])
     level = str(data.get("level") or "INFO").upper()
     level = {"WARN": "WARNING", "CRITICAL": "ERROR", "FATAL": "ERROR", "TRACE": "DEBUG"}.get(level, level)
     message = str(data.get("message") or "")[:MAX_MESSAGE]
-    return LogLine(time=_time(data.get("time")), level=level, node_id=str(data.get("node_id") or ""), message=message)
+    node_id = str(data.get("node_id") or "")
+    return LogLine(offset=offset, time=_time(data.get("time")), level=level, node_id=node_id, message=message)
 
 
 def _time(value: Any) -> datetime | None:

@@ -278,6 +278,35 @@ def test_the_end_of_a_log_is_read_from_a_whole_line_on(browser: Client, logged: 
     assert len(messages(log(browser, logged, "after=-100000"))) == 4
 
 
+def test_a_log_is_read_backwards_too_and_tells_each_line_once(
+    browser: Client, logged: Execution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / logged.execution_id / "attempt-3.jsonl"
+    path.write_text("".join(f'{{"message": "line {number}"}}\n' for number in range(100)) + '{"message": "half')
+    monkeypatch.setattr("jobs.selectors.logs.MAX_BYTES", 200)
+    newest = log(browser, logged, "after=-60")
+    told, before, more = messages(newest), newest["results"][0]["offset"], True  # type: ignore[index]
+    while more:
+        page = log(browser, logged, f"attempt=3&before={before}&limit=7")
+        told, before, more = messages(page) + told, page["next_offset"], bool(page["more"])
+    assert told == [f"line {number}" for number in range(100)]
+    assert messages(log(browser, logged, "attempt=3&before=150&search=LINE%204")) == ["line 4"]
+
+
+def test_a_line_that_is_too_long_to_be_shown_does_not_end_the_reading_backwards(
+    browser: Client, logged: Execution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "first\n" + "x" * 700 + "\nlast\n"
+    (tmp_path / logged.execution_id / "attempt-3.jsonl").write_text(text)
+    monkeypatch.setattr("jobs.selectors.logs.MAX_BYTES", 100)
+    told: list[str] = []
+    before = len(text)
+    for _ in range(20):
+        page = log(browser, logged, f"attempt=3&before={before}")
+        told, before = messages(page) + told, int(str(page["next_offset"]))
+    assert (told, before) == (["first", "last"], 0)
+
+
 def test_lines_are_chosen_by_level_node_and_words(browser: Client, logged: Execution) -> None:
     assert messages(log(browser, logged, "level=WARNING")) == ["2 slow", "2 refused <b>é</b>"]
     assert messages(log(browser, logged, "node_id=numbers")) == ["2 slow"]

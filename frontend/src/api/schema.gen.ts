@@ -3150,8 +3150,13 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
-        /** LogLine */
+        /**
+         * LogLine
+         * @description `offset`: the byte of the log at which it begins.
+         */
         LogLine: {
+            /** Offset */
+            offset: number;
             /** Time */
             time: string | null;
             /** Level */
@@ -3163,7 +3168,7 @@ export interface components {
         };
         /**
          * LogPage
-         * @description `next_offset` is the byte offset to ask for next; `attempts` are those that left a log; `more`: ask again at once.
+         * @description `next_offset` is the byte offset to ask for next; `attempts` are those that left a log; `more`: there is more to ask for.
          */
         LogPage: {
             /** Results */
@@ -7802,6 +7807,8 @@ export interface operations {
                 after?: number;
                 /** @description The newest that left a log unless given. */
                 attempt?: number;
+                /** @description Byte offset, instead of after: the last lines that end there. `next_offset` is then the next `before`. */
+                before?: number;
                 /** @description This level and worse. */
                 level?: "DEBUG" | "ERROR" | "INFO" | "WARNING";
                 /** @description At most 2000 lines. */

@@ -115,6 +115,9 @@ class MetricsOut(Shape):
 
 
 class LogLine(Shape):
+    """`offset`: the byte of the log at which it begins."""
+
+    offset: int
     time: datetime | None
     level: str
     node_id: str
@@ -122,7 +125,7 @@ class LogLine(Shape):
 
 
 class LogPage(Shape):
-    """`next_offset` is the byte offset to ask for next; `attempts` are those that left a log; `more`: ask again at once."""
+    """`next_offset` is the byte offset to ask for next; `attempts` are those that left a log; `more`: there is more to ask for."""
 
     results: list[LogLine]
     next_offset: int

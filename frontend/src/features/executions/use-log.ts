@@ -1,12 +1,13 @@
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useRef, useState, type RefObject } from 'react'
 import { withQuery } from '../../api/pages'
 import { request } from '../../api/request'
 import type { Execution, LogLine, LogPage } from '../../api/types'
+import { answer } from '../../shared/answers'
 import { isFinal } from '../../shared/execution-state'
+import { noLines, withEarlier, withNewer, type LogLines } from './log-lines'
 
 const TAIL_BYTES = 200_000
 const POLL_MS = 1_500
-const LINES_KEPT = 3_000
 /** As many lines as an answer may hold. */
 const LINES_ASKED = 2_000
 
@@ -24,6 +25,17 @@ interface Log {
   error: Error | null
   pending: boolean
   retry: () => void
+  /** Whether lines before these can be asked for. */
+  hasEarlier: boolean
+  loadingEarlier: boolean
+  /** `before`: is called just before they are shown. */
+  readEarlier: (before: () => void) => Promise<void>
+}
+
+interface Read extends LogLines {
+  attempts: number[]
+  error: Error | null
+  pending: boolean
 }
 
 /** Where the reading stands: in the file of an attempt, since the newest becomes another while one follows. */
@@ -38,11 +50,34 @@ const BEGINNING: Place = { offset: 0, attempt: null }
 
 const isOfAnother = (page: LogPage, { attempt }: Place) => attempt !== null && page.attempt !== null && page.attempt !== attempt
 
-const withLines = (lines: LogLine[], fresh: LogLine[]): LogLine[] => (fresh.length ? [...lines, ...fresh].slice(-LINES_KEPT) : lines)
+const askedPage = (id: string, { level, search, nodeId }: Asked, more: { after: number; attempt: string } | { before: number; attempt: string }) =>
+  request<LogPage>('GET', withQuery(`/api/executions/${encodeURIComponent(id)}/logs`, { ...more, level, search, node_id: nodeId, limit: LINES_ASKED }))
+
+/** Reads what stands before the lines, up to some that fit. Lines that are others by then, as after another filter, stay as they are. */
+function useEarlier(id: string, asked: Asked, log: Read, place: RefObject<Place>, put: (change: (old: Read) => Read) => void) {
+  const [loading, setLoading] = useState(false)
+  const readEarlier = async (before: () => void) => {
+    const { attempt } = place.current
+    const isSame = (old: Read) => old.lines[0] === log.lines[0]
+    setLoading(true)
+    try {
+      let page: LogPage | undefined
+      for (let from = log.earlier ?? 0; from > 0 && !page?.results.length; from = page.next_offset) page = await askedPage(id, asked, { before: from, attempt: String(attempt ?? asked.attempt) })
+      before()
+      put((old) => (page && isSame(old) ? { ...old, ...withEarlier(old, page) } : old))
+    } catch (error) {
+      answer(false, (error as Error).message)
+    } finally {
+      setLoading(false)
+    }
+  }
+  return { hasEarlier: (log.earlier ?? 0) > 0, loadingEarlier: loading, readEarlier }
+}
 
 /** The tail of the log, or all of it where something is looked for, then what is written after it, as long as one follows. */
-export function useLog(execution: Execution, { level, search, nodeId, attempt, follow }: Asked): Log {
-  const [log, setLog] = useState<Omit<Log, 'retry'>>({ lines: [], attempts: [], error: null, pending: true })
+export function useLog(execution: Execution, asked: Asked): Log {
+  const { level, search, nodeId, attempt, follow } = asked
+  const [log, setLog] = useState<Read>({ ...noLines(false), attempts: [], error: null, pending: true })
   const [round, setRound] = useState(0)
   const start = level || search || nodeId ? BEGINNING : TAIL
   const place = useRef(start)
@@ -52,7 +87,7 @@ export function useLog(execution: Execution, { level, search, nodeId, attempt, f
 
   useEffect(() => {
     place.current = start
-    setLog((old) => ({ ...old, lines: [], pending: true, error: null }))
+    setLog((old) => ({ ...old, ...noLines(start === BEGINNING), pending: true, error: null }))
   }, [id, level, search, nodeId, attempt, start, round])
 
   useEffect(() => {
@@ -60,12 +95,12 @@ export function useLog(execution: Execution, { level, search, nodeId, attempt, f
     let timer: ReturnType<typeof setTimeout> | undefined
     const ask = async () => {
       try {
-        const page = await request<LogPage>('GET', withQuery(`/api/executions/${encodeURIComponent(id)}/logs`, { after: place.current.offset, level, search, node_id: nodeId, attempt, limit: LINES_ASKED }))
+        const page = await askedPage(id, { level, search, nodeId, attempt, follow }, { after: place.current.offset, attempt })
         if (gone) return
         const { attempts, results } = page
         const isAnother = isOfAnother(page, place.current)
         place.current = isAnother ? start : { offset: page.next_offset, attempt: page.attempt ?? place.current.attempt }
-        setLog((old) => ({ lines: isAnother ? [] : withLines(old.lines, results), attempts, error: null, pending: isAnother || page.more }))
+        setLog((old) => ({ ...(isAnother ? noLines(start === BEGINNING) : withNewer(old, results)), attempts, error: null, pending: isAnother || page.more }))
         if (isAnother || page.more) timer = setTimeout(() => void ask(), 0)
         else if (follow && !over) timer = setTimeout(() => void ask(), POLL_MS)
       } catch (error) {
@@ -80,5 +115,5 @@ export function useLog(execution: Execution, { level, search, nodeId, attempt, f
       clearTimeout(timer)
     }
   }, [id, level, search, nodeId, attempt, follow, over, start, round])
-  return { ...log, retry }
+  return { ...log, retry, ...useEarlier(id, asked, log, place, setLog) }
 }
