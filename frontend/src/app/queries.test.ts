@@ -1,3 +1,4 @@
+import { onlineManager } from '@tanstack/react-query'
 import { expect, it, vi } from 'vitest'
 import { ApiError } from '../api/request'
 import { queryClient } from './queries'
@@ -12,4 +13,16 @@ it('an answer to nobody has the page ask who is signed in', async () => {
   expect(client.getQueryState(['me'])?.isInvalidated).toBe(false)
   await client.fetchQuery({ queryKey: ['execution', 'e-1'], queryFn: refused(401) }).catch(() => undefined)
   expect(client.getQueryState(['me'])?.isInvalidated).toBe(true)
+})
+
+it('the server is asked while the browser knows of no network', async () => {
+  onlineManager.setOnline(false)
+  try {
+    const client = queryClient()
+    expect(await client.fetchQuery({ queryKey: ['jobs'], queryFn: () => Promise.resolve('here') })).toBe('here')
+    const tried = client.getMutationCache().build(client, { ...client.getDefaultOptions().mutations, mutationFn: () => Promise.resolve('tried') })
+    expect(await tried.execute(undefined)).toBe('tried')
+  } finally {
+    onlineManager.setOnline(true)
+  }
 })

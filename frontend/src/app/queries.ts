@@ -14,7 +14,8 @@ export function queryClient(): QueryClient {
         if (error instanceof ApiError && error.status === 401 && queryKey[0] !== 'me') void client.invalidateQueries({ queryKey: ['me'] })
       },
     }),
-    defaultOptions: { queries: { retry, staleTime: 5_000, refetchOnWindowFocus: true } },
+    // Whatever the browser thinks of the network: a server on this machine answers without one, and of another the silence is told.
+    defaultOptions: { queries: { retry, staleTime: 5_000, refetchOnWindowFocus: true, refetchOnReconnect: true, networkMode: 'always' }, mutations: { networkMode: 'always' } },
   })
   return client
 }

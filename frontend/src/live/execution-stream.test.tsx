@@ -52,3 +52,13 @@ it('nothing is reread of an execution that was left', () => {
   vi.advanceTimersByTime(1_000)
   expect(wire.reread).not.toHaveBeenCalled()
 })
+
+it('a server on this machine is not offline when the laptop has no network', () => {
+  vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false)
+  const { store, open } = executionStream('e2')
+  const end = open()
+  window.dispatchEvent(new Event('offline'))
+  expect(store.getState().link.onLine).toBe(true)
+  end()
+  vi.restoreAllMocks()
+})

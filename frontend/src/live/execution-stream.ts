@@ -3,6 +3,7 @@ import { applyExecutionMessage, type ExecutionState } from './execution-state'
 import type { Connectivity } from './link-state'
 import { liveSocket } from './live-socket'
 import type { ExecutionMessage } from './messages'
+import { isOnLine } from './on-line'
 
 export interface ExecutionStream {
   store: StoreApi<{ state: ExecutionState | null; link: Connectivity }>
@@ -35,7 +36,7 @@ function gapCloser(reread: () => void) {
 export function executionStream(executionId: string): ExecutionStream {
   const store: ExecutionStream['store'] = createStore(() => ({
     state: null as ExecutionState | null,
-    link: { open: false, lastOpenAt: null, startedAt: Date.now(), attempt: 0, onLine: navigator.onLine } as Connectivity,
+    link: { open: false, lastOpenAt: null, startedAt: Date.now(), attempt: 0, onLine: isOnLine() } as Connectivity,
   }))
   const link = (change: Partial<Connectivity>) => store.setState((old) => ({ link: { ...old.link, ...change } }))
   const open = () => {
@@ -50,7 +51,7 @@ export function executionStream(executionId: string): ExecutionStream {
         if (message.type === 'snapshot') gaps.closed()
       },
     })
-    const network = () => link({ onLine: navigator.onLine })
+    const network = () => link({ onLine: isOnLine() })
     window.addEventListener('online', network)
     window.addEventListener('offline', network)
     return () => {

@@ -2,6 +2,7 @@ import { createStore } from 'zustand/vanilla'
 import type { Connectivity } from './link-state'
 import { liveSocket, type LiveSocket } from './live-socket'
 import type { OverviewMessage } from './messages'
+import { isOnLine } from './on-line'
 import { applyOverviewMessage, emptyOverview, type OverviewState } from './overview-state'
 
 interface Overview {
@@ -12,7 +13,7 @@ interface Overview {
 /** What the whole interface hears: one socket for the page's life. */
 export const overviewStore = createStore<Overview>(() => ({
   state: emptyOverview,
-  link: { open: false, lastOpenAt: null, startedAt: Date.now(), attempt: 0, onLine: navigator.onLine },
+  link: { open: false, lastOpenAt: null, startedAt: Date.now(), attempt: 0, onLine: isOnLine() },
 }))
 
 const link = (change: Partial<Connectivity>) => overviewStore.setState((old) => ({ link: { ...old.link, ...change } }))
@@ -24,7 +25,7 @@ export function followOverview(): () => void {
     lost: (attempt) => link({ open: false, attempt, lastOpenAt: overviewStore.getState().link.open ? Date.now() : overviewStore.getState().link.lastOpenAt }),
     message: (message) => overviewStore.setState((old) => ({ state: applyOverviewMessage(old.state, message) })),
   })
-  const network = () => link({ onLine: navigator.onLine })
+  const network = () => link({ onLine: isOnLine() })
   window.addEventListener('online', network)
   window.addEventListener('offline', network)
   return () => {
