@@ -16,24 +16,25 @@ afterEach(() => void vi.restoreAllMocks())
 
 const canvas = (shown: { selected?: string; errorNodeId?: string }) => <RunCanvas document={document} layout={layout} catalogue={catalogue} counts={countsStore()} status="FAILED" {...shown} />
 
-const soon = (expected: () => void) => waitFor(expected, { timeout: 4_000 })
+const LONG = { timeout: 20_000 }
+const soon = (expected: () => void) => waitFor(expected, { timeout: 8_000 })
 
 /** The nodes that begin within the well. */
 const inSight = () => ids.filter((_, index) => placeOf(index * STEP) >= 0 && placeOf(index * STEP) < WELL.width)
 
-it('a long drawing opens with the node that failed in sight', async () => {
+it('a long drawing opens with the node that failed in sight', LONG, async () => {
   render(canvas({ errorNodeId: 'h' }))
   await soon(() => expect(inSight()).toContain('h'))
 })
 
-it('and with the one that is asked for; another that is chosen comes into sight', async () => {
+it('and with the one that is asked for; another that is chosen comes into sight', LONG, async () => {
   const { rerender } = render(canvas({ selected: 'g', errorNodeId: 'a' }))
   await soon(() => expect(inSight()).toContain('g'))
   rerender(canvas({ selected: 'a', errorNodeId: 'a' }))
   await soon(() => expect(inSight()).toContain('a'))
 })
 
-it('stays at its beginning where nothing failed', async () => {
+it('stays at its beginning where nothing failed', LONG, async () => {
   render(canvas({}))
   await soon(() => expect(placeOf(0)).toBe(24))
   expect(inSight()).not.toContain('h')

@@ -43,20 +43,21 @@ it('opens a document with a fault of shape and without its optional parts', asyn
   expect(await screen.findByText('Job settings')).toBeVisible()
 })
 
-it('selects the node that the address names, moves to it, and does so again when it is asked for again', { timeout: 20_000 }, async () => {
+it('selects the node that the address names, moves to it, and does so again when it is asked for again', { timeout: 40_000 }, async () => {
   const ids = ['n0', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7']
   const nodes = Object.fromEntries(ids.map((id) => [id, { type: 'flow.filter_rows', type_version: 1, name: `Name of ${id}`, config: {} }]))
   const positions = Object.fromEntries(ids.map((id, index) => [id, { x: index * 300, y: 0 }]))
   layOut()
   vi.stubGlobal('fetch', server({ name: 'orders', type: 'STREAMING', nodes, edges: {}, parameters: {}, settings: {} }, { positions, notes: [] }))
   open('/jobs/orders?node=n7&dock=json')
+  const soon = { timeout: 12_000 }
   const selected = () => document.querySelector('.react-flow__node.selected')?.getAttribute('data-id')
   const isMoved = () => expect([selected(), placeOf(7 * 300) < WELL.width, location.search]).toEqual(['n7', true, '?dock=json'])
-  await waitFor(isMoved, { timeout: 5_000 })
+  await waitFor(isMoved, soon)
 
   fireEvent.click(document.querySelector('.react-flow__pane') as Element)
-  await waitFor(() => expect(selected()).toBeUndefined())
+  await waitFor(() => expect(selected()).toBeUndefined(), soon)
   fireEvent.click(screen.getByText('the seventh'))
-  await waitFor(() => expect([selected(), location.search]).toEqual(['n7', '']))
+  await waitFor(() => expect([selected(), location.search]).toEqual(['n7', '']), soon)
   vi.restoreAllMocks()
 })
