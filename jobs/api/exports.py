@@ -28,7 +28,7 @@ from jobs.selectors.jobs import job_get, jobs_get
 from jobs.selectors.refusals import Invalid
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.services.access import role_check
-from jobs.services.jobs import job_document
+from jobs.services.jobs import job_documents
 
 FORMATS = ("json", "yaml", "pyspark")
 SCRIPT_SECONDS = 60.0
@@ -99,7 +99,7 @@ class JobExportView(ApiView):
     def get(self, request: Request, job_name: str) -> HttpResponse:
         chosen = request.query_params.get("format") or "json"
         job = job_get(user=self.user(), job_name=job_name)
-        document = job_document(job)
+        [document] = job_documents([job])
         if chosen == "pyspark":  # a dash, for Python looks for modules beside a script first, and a job may be called like one
             return _file(_script(document, job.project), f"{job.job_name}-job.py", "text/x-python; charset=utf-8")
         form: Literal["json", "yaml"] = "yaml" if chosen == "yaml" else "json"
@@ -116,8 +116,8 @@ class JobExportsView(ApiView):
         jobs = jobs_get(user=self.user(), names=dict.fromkeys(body_read(request, JobExportsBody).names))
         content = BytesIO()
         with ZipFile(content, "w", ZIP_DEFLATED) as archive:
-            for job in jobs:
-                archive.writestr(f"{job.job_name}.json", document_text(job_document(job), "json"))
+            for job, document in zip(jobs, job_documents(jobs), strict=True):
+                archive.writestr(f"{job.job_name}.json", document_text(document, "json"))
         return _file(content.getvalue(), "jobs.zip", "application/zip")
 
 

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
+from jobs.dag.document import canonical_json
 from jobs.dag.importing import import_document
 from jobs.dag.problems import Problem, errors_in
 from jobs.models import Job, JobDraft, JobVersion, Role
 from jobs.nodes.registry import REGISTRY
+from jobs.selectors.job_details import draft_get
 from jobs.selectors.jobs import jobs_visible
 from jobs.selectors.refusals import Conflict, Invalid
 from jobs.services.access import role_check
-from jobs.services.drafts import document_read, draft_save
-from jobs.services.jobs import job_create, job_publish, publishing_refused
+from jobs.services.drafts import document_read, draft_save, layout_save
+from jobs.services.jobs import job_create, job_publish, publishable, publishing_refused
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -57,15 +59,20 @@ def job_import(*, user: "User", raw: bytes, project: str = "", publish: bool = T
 def _update(job: Job, user: "User", document: dict[str, Any], publish: bool, overwrite_drafts: bool) -> str:
     role_check(user=user, project=job.project_id, role=Role.EDITOR)
     content = {key: value for key, value in document.items() if key != "layout"}
-    draft = JobDraft.objects.select_related("updated_by").get(job=job)
-    if not overwrite_drafts and _is_unpublished(draft, job) and draft.document != document_read(content)[0]:
+    draft, text = draft_get(job), document_read(content)[0]
+    if not overwrite_drafts and _is_unpublished(draft, job) and draft.document != text:
         who = draft.updated_by.get_username() if draft.updated_by else "somebody"
         raise Conflict(
             f'the draft of "{job.job_name}" has changes by {who} that are not published: publish them first, or say --overwrite-drafts'
         )
-    draft_save(job=job, user=user, document=content, revision=draft.revision)
+    if draft.document != text:  # else whoever has it open would be told of a conflict for nothing
+        draft_save(job=job, user=user, document=content, revision=draft.revision)
+    if document.get("layout"):
+        layout_save(job=job, user=user, layout=document["layout"])
     if not publish:
         return f"saved the draft of {job.job_name}"
+    if canonical_json(publishable(text)) == job.dag_definition:
+        return f"{job.job_name} is as in version {job.version} already"
     return f"published version {job_publish(job=job, user=user, comment='imported').version} of {job.job_name}"
 
 

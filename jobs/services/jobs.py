@@ -1,11 +1,11 @@
 """Jobs: made from a document, published, changed, switched on and off, and deleted softly."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, Prefetch, prefetch_related_objects
 from django.utils import timezone
 
 from jobs.dag.document import RESERVED_FOR_NEW_JOBS, DagDocument, canonical_json, logic_hash, parse_document
@@ -214,10 +214,24 @@ def job_delete(*, job: Job, user: "User") -> None:
     audit_record(user=user, action="job deleted", object_type="job", object_id=job.job_name, project=job.project)
 
 
-def job_document(job: Job) -> dict[str, Any]:
-    """What is exported: the current version's document with the job's own title and description, or the draft's."""
+def job_documents(jobs: Sequence[Job]) -> Iterator[dict[str, Any]]:
+    """What is exported of each. How they are drawn is read for all of them together, without their sample rows."""
+    prefetch_related_objects(jobs, Prefetch("draft", JobDraft.objects.only("job", "layout")))
+    return (_job_document(job) for job in jobs)
+
+
+def _job_document(job: Job) -> dict[str, Any]:
+    """What is exported: the current version's document with the job's own title and description, or the draft's; and how it is drawn."""
     own = {field: getattr(job, field) for field in _WORDS}
-    if job.dag_definition:
-        return {**json.loads(job.dag_definition), **own}
-    document: dict[str, Any] = json.loads(JobDraft.objects.get(job=job).document)
-    return {**document, **{field: document.get(field) or words for field, words in own.items()}}
+    document: dict[str, Any] = json.loads(job.dag_definition or job.draft.document)
+    words = own if job.dag_definition else {field: document.get(field) or text for field, text in own.items()}
+    return {**document, **words, **_drawn(job.draft.layout, document)}
+
+
+def _drawn(layout: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
+    """The layout without the positions of nodes that only the draft has; nothing where nothing was placed or noted."""
+    nodes = document.get("nodes")
+    known = set(nodes) if isinstance(nodes, dict) else set()
+    positions = {node_id: place for node_id, place in (layout.get("positions") or {}).items() if node_id in known}
+    drawn = {key: value for key, value in {**layout, "positions": positions}.items() if value}
+    return {"layout": drawn} if drawn else {}

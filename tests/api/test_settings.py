@@ -445,6 +445,41 @@ def test_an_import_leaves_changes_of_a_draft_that_are_not_published(
     imported(tmp_path / "numbers.yaml", chain(rows=10), "--draft")  # the same again takes nothing from anybody
 
 
+def placed(browser: Client, x: float) -> dict[str, Any]:
+    """A drawing that was kept, with a node that no version has yet."""
+    layout = {"positions": {"numbers": {"x": x, "y": 2.0}, "later": {"x": 9.0, "y": 9.0}}, "notes": [{"text": "Watch"}], "groups": []}
+    assert send(browser, "PUT", "/api/jobs/numbers/layout", layout).status_code == 200
+    return {"positions": {"numbers": {"x": x, "y": 2.0}}, "notes": [{"text": "Watch"}]}
+
+
+@pytest.mark.parametrize("kind", ["json", "yaml"])
+def test_a_job_that_is_moved_keeps_how_it_is_drawn(browser: Client, tmp_path: Path, kind: str) -> None:
+    drawn, file = placed(browser, 40.5), tmp_path / f"numbers.{kind}"
+    call_command("export_jobs", str(tmp_path), "--format", kind)
+    assert yaml.safe_load(file.read_text())["layout"] == drawn
+    assert yaml.safe_load(browser.get(f"/api/jobs/numbers/export?format={kind}").content)["layout"] == drawn
+    placed(browser, 70.0)
+    call_command("import_jobs", str(file), "--user", "erin")
+    assert browser.get("/api/jobs/numbers/layout").json()["layout"] == {**drawn, "groups": []}
+    assert send(browser, "DELETE", "/api/jobs/numbers").status_code == 204
+    call_command("import_jobs", str(file), "--user", "erin")
+    assert browser.get("/api/jobs/numbers/layout").json()["layout"] == {**drawn, "groups": []}
+
+
+def test_a_file_that_says_what_is_published_makes_no_version(browser: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    imported(tmp_path / "numbers.yaml", chain(rows=9))
+    revision = browser.get("/api/jobs/numbers/draft").json()["revision"]
+    imported(tmp_path / "numbers.yaml", chain(rows=9))
+    assert "numbers is as in version 2 already in the project default" in capsys.readouterr().out
+    assert (Job.objects.get().version, browser.get("/api/jobs/numbers/draft").json()["revision"]) == (2, revision)
+    call_command("export_jobs", str(tmp_path))
+    call_command("import_jobs", str(tmp_path / "numbers.json"), "--user", "erin")
+    assert Job.objects.get().version == 2
+    drafted(browser=browser, rows=7)
+    imported(tmp_path / "numbers.yaml", chain(rows=7))
+    assert Job.objects.get().version == 3, "the draft was as the file, but not published"
+
+
 def test_an_import_into_a_named_project_changes_no_job_of_another(
     elsewhere: Project, editor: User, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

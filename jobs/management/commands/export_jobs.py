@@ -8,11 +8,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from jobs.dag.writing import document_text
 from jobs.models import Job, Project
-from jobs.services.jobs import job_document
+from jobs.services.jobs import job_documents
 
 
 class Command(BaseCommand):
-    help = "Export the current version (or the draft) of every job as JSON or YAML, one file a job."
+    help = "Export the current version (or the draft) of every job and how it is drawn as JSON or YAML, one file a job."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="the folder; made where it does not exist")
@@ -24,7 +24,8 @@ class Command(BaseCommand):
             raise CommandError(f'there is no project "{project}"')
         path.mkdir(parents=True, exist_ok=True)
         jobs = Job.objects.filter(deleted_at=None).order_by("job_name")
-        for job in jobs.filter(project__slug=project) if project else jobs:
+        chosen = list(jobs.filter(project__slug=project) if project else jobs)
+        for job, document in zip(chosen, job_documents(chosen), strict=True):
             file = path / f"{job.job_name}.{format}"
-            file.write_text(document_text(job_document(job), format), encoding="utf-8")
+            file.write_text(document_text(document, format), encoding="utf-8")
             self.stdout.write(str(file))
