@@ -39,7 +39,7 @@ def role_check(*, user: "User | AnonymousUser", project: Project | int, role: Ro
     if held is None:
         raise NotFound("this does not exist, or not for you")
     if not role_covers(held, role):
-        raise Forbidden(f"this needs the role {role} in the project; you are {held}: ask an admin of the project")
+        raise Forbidden(f"this needs the role {role} in the project; you are {held}: ask an administrator of the installation")
     return held
 
 

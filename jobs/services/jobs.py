@@ -91,7 +91,7 @@ def _own_project(user: "User", role: Role) -> Project:
     own = [project for project in projects_visible(user).order_by("slug") if role_covers(roles.get(project.pk), role)]
     if not own:
         held = " and ".join(sorted(set(roles.values()))) or "a member of none"
-        raise Forbidden(f"this needs the role {role} in a project; you are {held}: ask an admin of a project")
+        raise Forbidden(f"this needs the role {role} in a project; you are {held}: ask an administrator of the installation")
     return next((project for project in own if project.slug == DEFAULT_PROJECT), own[0])
 
 

@@ -268,4 +268,4 @@ def test_each_role_may_do_what_it_may(
     assert (answer.status_code < 300) is allowed, answer.content
     if not allowed:
         assert answer.status_code == 403
-        assert "you are" in answer.json()["error"]["message"]
+        assert f"you are {role}: ask an administrator of the installation" in answer.json()["error"]["message"]
