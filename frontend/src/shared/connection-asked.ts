@@ -5,6 +5,7 @@ export interface ConnectionAsked {
   name: string
   kind: string
   config: Record<string, unknown>
+  project: string
   after: () => void
 }
 

@@ -28,7 +28,7 @@ function opened(kind: string) {
     const body = address === '/api/connection-kinds' ? { results: [mqtt] } : { results: [], name: 'plant' }
     return Promise.resolve(new Response(JSON.stringify(body)))
   })
-  const asked = { name: 'plant', kind, config: { host: 'plant.example.com' }, after: vi.fn() }
+  const asked = { name: 'plant', kind, config: { host: 'plant.example.com' }, project: 'sales', after: vi.fn() }
   useConnectionAsked.setState({ asked })
   render(
     <MantineProvider env="test">
@@ -45,7 +45,7 @@ it('begins with what was proposed, and tells who asked once it is kept', async (
   expect(await screen.findByLabelText('Host')).toHaveValue('plant.example.com')
   fireEvent.click(screen.getByRole('button', { name: 'Keep the connection' }))
   await waitFor(() => expect(asked.after).toHaveBeenCalled())
-  expect(sent).toMatchObject([{ kind: 'mqtt', name: 'plant', config: { host: 'plant.example.com', tls: 'prefer' } }])
+  expect(sent).toMatchObject([{ project: 'sales', kind: 'mqtt', name: 'plant', config: { host: 'plant.example.com', tls: 'prefer' } }])
   expect(useConnectionAsked.getState().asked).toBeNull()
 })
 

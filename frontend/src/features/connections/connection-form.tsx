@@ -18,7 +18,7 @@ interface Props {
   kind: ConnectionKind
   connection: Connection | null
   /** What a new one begins with. */
-  begin?: Pick<Connection, 'name' | 'config'>
+  begin?: Pick<Connection, 'name' | 'config' | 'project'>
   /** The reader's role lets them look only. */
   readOnly?: boolean
   onSaved: (connection: Connection) => void
@@ -66,7 +66,7 @@ export function ConnectionForm({ kind, connection, begin, readOnly = false, onSa
   const { now, begun, trial, changes, isWritten, write, take } = useWrittenConnection(kind, connection, begin)
   const { name, description, config, secrets } = now
   const [refused, setRefused] = useState(NO_REFUSAL)
-  const [project, setProject] = useState('')
+  const [project, setProject] = useState(begin?.project ?? '')
   const [busy, setBusy] = useState(false)
   useEffect(() => onWritten(isWritten), [onWritten, isWritten])
   const change = (field: string, value: unknown) => {

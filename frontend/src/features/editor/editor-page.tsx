@@ -50,9 +50,9 @@ function LeftPanel() {
 function Board({ jobName, found }: { jobName: string; found: JobHead | undefined }) {
   const { analyseNow } = useDraftSync()
   useShortcuts()
-  useDroppedFiles()
   const readOnly = useEditor((state) => state.readOnly)
   const head = useQuery({ queryKey: ['job-head', jobName], queryFn: () => readJob(jobName), initialData: found })
+  useDroppedFiles(head.data && covers(head.data.role, 'EDITOR') ? head.data.project : '')
   if (!head.data) return null
   return (
     <main className="pw-editor" data-read-only={readOnly || undefined}>

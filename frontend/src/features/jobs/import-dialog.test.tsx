@@ -9,10 +9,12 @@ import { ImportDialog } from './import-dialog'
 const shop = { name: 'shop', kind: 'postgresql', config: { host: 'db.example.com', port: 5432, database: 'shop' }, node_ids: ['orders'], secrets: ['password'] }
 const answers: Record<string, unknown> = {
   '/api/jobs/import': { document: { name: 'orders' }, problems: [], connections: [shop] },
-  '/api/jobs': { job_name: 'orders' },
+  '/api/jobs': { job_name: 'orders', project: 'sales' },
+  '/api/me': { projects: [{ slug: 'default', title: 'Default', role: 'EDITOR' }, { slug: 'sales', title: 'Sales', role: 'EDITOR' }] },
   '/api/connection-kinds': { results: [] },
 }
 
+let sent: unknown[] = []
 const onClose = vi.fn()
 const press = (name: string) => fireEvent.click(screen.getByRole('button', { name }))
 function choose(...names: string[]) {
@@ -21,7 +23,11 @@ function choose(...names: string[]) {
 }
 
 beforeEach(() => {
-  vi.stubGlobal('fetch', (address: string) => Promise.resolve(new Response(JSON.stringify(answers[address]))))
+  sent = []
+  vi.stubGlobal('fetch', (address: string, given?: RequestInit) => {
+    if (address === '/api/jobs') sent.push(JSON.parse(given?.body as string))
+    return Promise.resolve(new Response(JSON.stringify(answers[address])))
+  })
   render(
     <MantineProvider env="test">
       <QueryClientProvider client={new QueryClient()}>
@@ -39,9 +45,17 @@ it('what the files need of connections is listed with its address, and its form 
   expect(await screen.findByText('postgresql · db.example.com:5432/shop')).toBeVisible()
   press('import.create')
   const { asked } = useConnectionAsked.getState()
-  expect(asked).toMatchObject({ name: 'shop', kind: 'postgresql', config: shop.config })
+  expect(asked).toMatchObject({ name: 'shop', kind: 'postgresql', config: shop.config, project: 'sales' })
   act(() => asked?.after())
   expect(screen.getByText('import.created')).toBeVisible()
+})
+
+it('the files become jobs of the chosen project', async () => {
+  fireEvent.click(await screen.findByLabelText('project', { selector: 'input' }))
+  fireEvent.click(await screen.findByText('Sales'))
+  choose('a.json')
+  await screen.findByText('import.open')
+  expect(sent).toEqual([{ name: 'orders', project: 'sales', publish: false }])
 })
 
 it('Escape in the form of a connection leaves the dialog under it, and its list, alone', async () => {

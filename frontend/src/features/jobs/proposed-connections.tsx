@@ -9,10 +9,15 @@ import { connectionPlace } from '../../shared/connection-place'
 import { StateGlyph } from '../../shared/state-glyph'
 import { kindTitle } from '../canvas/field-words'
 
-const keyOf = ({ kind, name, config }: ProposedConnection) => JSON.stringify([kind, name, config])
+interface Needed extends ProposedConnection {
+  /** Of the job that needs it. */
+  project: string
+}
+
+const keyOf = ({ project, kind, name, config }: Needed) => JSON.stringify([project, kind, name, config])
 
 /** What imported files need of connections, each once; a person creates them, and enters their secrets. */
-export default function ProposedConnections({ connections }: { connections: readonly ProposedConnection[] }) {
+export default function ProposedConnections({ connections }: { connections: readonly Needed[] }) {
   const { t } = useTranslation('jobs')
   const [made, setMade] = useState<ReadonlySet<string>>(new Set())
   const kinds = useQuery({ queryKey: ['connection-kinds'], queryFn: readKinds, staleTime: 600_000 })
@@ -22,8 +27,8 @@ export default function ProposedConnections({ connections }: { connections: read
   }
   const whereOf = (one: ProposedConnection) => [titleOf(one.kind), connectionPlace(one)].filter(Boolean).join(' · ')
   const each = new Map(connections.map((connection) => [keyOf(connection), connection]))
-  const create = (key: string, { name, kind, config }: ProposedConnection) =>
-    useConnectionAsked.setState({ asked: { name, kind, config, after: () => setMade((old) => new Set([...old, key])) } })
+  const create = (key: string, { name, kind, config, project }: Needed) =>
+    useConnectionAsked.setState({ asked: { name, kind, config, project, after: () => setMade((old) => new Set([...old, key])) } })
   return (
     <section aria-label={t('import.connections')}>
       <h3>{t('import.connections')}</h3>
