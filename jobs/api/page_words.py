@@ -1,4 +1,4 @@
-"""The words of the pages before the interface: signing in. In the language chosen in the interface, else the browser's."""
+"""The words of the pages beside the interface, in the language chosen in the interface, else the browser's."""
 
 from collections.abc import Mapping
 
@@ -29,6 +29,14 @@ _EN = {
     "once_more": "Please try once more",
     "once_more_why": "The page was open for too long, or cookies are blocked. Nothing was changed.",
     "back": "Back to Pipeline Web",
+    "own_password": "Change password",
+    "own_password_why": "Your sessions in other browsers end; your API tokens stay.",
+    "old_password": "Present password",
+    "new_password": "New password",
+    "new_password_again": "New password, once more",
+    "change_password": "Change password",
+    "too_short": "This password is too short: it needs {} characters or more.",
+    "password_changed": "The new password holds from now on.",
 }
 
 _ZH = {
@@ -52,6 +60,14 @@ _ZH = {
     "once_more": "请再试一次",
     "once_more_why": "页面打开时间过长，或 Cookie 被阻止。没有任何更改。",
     "back": "返回 Pipeline Web",
+    "own_password": "修改密码",
+    "own_password_why": "您在其他浏览器中的会话将结束；API 令牌保持不变。",
+    "old_password": "当前密码",
+    "new_password": "新密码",
+    "new_password_again": "再次输入新密码",
+    "change_password": "修改密码",
+    "too_short": "密码太短：至少需要 {} 个字符。",
+    "password_changed": "新密码已生效。",
 }
 
 

@@ -53,7 +53,7 @@ class SignInView(View):
         return HttpResponseRedirect(_next(request))
 
 
-def _page(request: HttpRequest, template: str, shown: dict[str, Any], status: int = 200) -> HttpResponse:
+def page_answer(request: HttpRequest, template: str, shown: dict[str, Any], status: int = 200) -> HttpResponse:
     """In the reader's language and the interface's letters."""
     response = render(request, template, {"words": page_words(request), "fonts": fonts_of_pages(), **shown}, status=status)
     patch_vary_headers(response, ("Accept-Language", "Cookie"))
@@ -68,7 +68,7 @@ def _form(request: HttpRequest, problem: str = "", status: int = 200) -> HttpRes
         "next": _next(request),
         "embedded": settings.EMBEDDED,
     }
-    return _page(request, "sign_in.html", shown, status)
+    return page_answer(request, "sign_in.html", shown, status)
 
 
 def _next(request: HttpRequest) -> str:
@@ -86,7 +86,7 @@ class SignInLinkView(View):
         link = sign_in_link_open(token)
         if link is None:
             return _dead_link(request)
-        return _page(request, "sign_in_link.html", {"username": link.user.get_username()})
+        return page_answer(request, "sign_in_link.html", {"username": link.user.get_username()})
 
     def post(self, request: HttpRequest, token: str) -> HttpResponse:
         user = sign_in_link_use(token)
@@ -99,7 +99,7 @@ class SignInLinkView(View):
 def _dead_link(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return HttpResponseRedirect("/")
-    return _page(request, "sign_in_link.html", {"username": ""}, 410)
+    return page_answer(request, "sign_in_link.html", {"username": ""}, 410)
 
 
 @require_POST
@@ -112,4 +112,4 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 @login_not_required
 def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
     """A form that was sent without, or with an old, CSRF token: usually a page that was open for long."""
-    return _page(request, "refused.html", {}, 403)
+    return page_answer(request, "refused.html", {}, 403)

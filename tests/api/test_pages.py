@@ -215,6 +215,61 @@ def test_signing_out_is_a_post(browser: Client) -> None:
     assert browser.get("/api/me").status_code == 401
 
 
+def change(client: Client, old: str | None, new: str, again: str = "", language: str = "en") -> Any:
+    said = {} if old is None else {"old_password": old}
+    body = {**said, "new_password1": new, "new_password2": again or new}
+    return client.post("/password", body, headers={"accept-language": language})
+
+
+def test_people_who_administer_nothing_give_themselves_another_password(client_of: Callable[[User], Client], editor: User) -> None:
+    here, elsewhere = client_of(editor), client_of(editor)
+    assert "Present password" in here.get("/password").content.decode()
+    answer = change(here, PASSWORD, "staple gun of tomorrow")
+    assert (answer.status_code, "holds from now on" in answer.content.decode()) == (200, True)
+    assert here.get("/api/me").status_code == 200
+    assert elsewhere.get("/api/me").status_code == 401, "the other sessions end"
+    assert Client().post("/sign-in", {"username": "erin", "password": PASSWORD}).status_code == 400
+    assert Client().post("/sign-in", {"username": "erin", "password": "staple gun of tomorrow"}).status_code == 302
+    entry = AuditEntry.objects.get(action="password changed")
+    assert (entry.actor, entry.object_id, entry.detail) == ("erin", str(editor.pk), {})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "again", "english", "chinese"),
+    [
+        ("wrong", "staple gun of tomorrow", "", "Your old password was entered incorrectly", "你的旧密码不正确"),
+        (PASSWORD, "staple gun of tomorrow", "another", "password fields didn’t match", "输入的两个密码不一致"),
+        (PASSWORD, "short", "", "it needs 10 characters or more", "至少需要 10 个字符"),
+        (PASSWORD, "password123", "", "too common", "密码太常见了"),
+    ],
+)
+def test_a_new_password_that_is_refused_says_why_in_the_language_of_the_page(
+    browser: Client, editor: User, old: str, new: str, again: str, english: str, chinese: str
+) -> None:
+    for language, words in (("en", english), ("zh-CN", chinese)):
+        answer = change(browser, old, new, again, language)
+        assert answer.status_code == 400
+        assert words in answer.content.decode()
+    editor.refresh_from_db()
+    assert editor.check_password(PASSWORD)
+
+
+def test_who_signed_in_by_link_and_has_no_password_says_none(browser: Client, editor: User) -> None:
+    editor.set_unusable_password()
+    editor.save()
+    browser.force_login(editor)
+    assert "Present password" not in browser.get("/password").content.decode()
+    assert change(browser, None, "staple gun of tomorrow").status_code == 200
+    assert Client().post("/sign-in", {"username": "erin", "password": "staple gun of tomorrow"}).status_code == 302
+
+
+def test_the_present_password_is_not_guessed_with_somebodys_open_browser(browser: Client, editor: User) -> None:
+    for _ in range(8):
+        assert change(browser, "wrong", "staple gun of tomorrow").status_code == 400
+    answer = change(browser, PASSWORD, "staple gun of tomorrow")
+    assert (answer.status_code, answer["Retry-After"]) == (429, "300")
+
+
 def test_the_command_prints_a_link_that_works(editor: User, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("sign_in_link", "erin")
     link = capsys.readouterr().out.strip().splitlines()[-1]
@@ -310,7 +365,7 @@ def pages(editor: User, client_of: Callable[[User], Client]) -> list[tuple[str, 
     found = []
     for client, paths in (
         (Client(), ("/sign-in", "/sign-in/link/x")),
-        (inside, ("/", "/admin/", "/admin/jobs/job/", "/admin/jobs/project/1/change/")),
+        (inside, ("/", "/password", "/admin/", "/admin/jobs/job/", "/admin/jobs/project/1/change/")),
     ):
         for path in paths:
             answer = client.get(path)

@@ -1,5 +1,5 @@
 import { Menu, SegmentedControl, useMantineColorScheme, type MantineColorScheme } from '@mantine/core'
-import { IconChevronDown, IconKey, IconLogout, IconTool } from '@tabler/icons-react'
+import { IconChevronDown, IconKey, IconLock, IconLogout, IconTool } from '@tabler/icons-react'
 import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { later } from '../../shared/later'
@@ -30,7 +30,7 @@ function signOut(): void {
   form.submit()
 }
 
-/** Theme, language, API tokens, administration, sign out. */
+/** Theme, language, API tokens, the own password, administration, sign out. */
 export function UserMenu({ me }: { me: Me | undefined }) {
   const { t, i18n } = useTranslation()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
@@ -62,6 +62,9 @@ export function UserMenu({ me }: { me: Me | undefined }) {
           <Menu.Divider />
           <Menu.Item closeMenuOnClick leftSection={<IconKey size={14} />} onClick={() => setTokens('open')}>
             {t('tokens')}
+          </Menu.Item>
+          <Menu.Item component="a" href="/password" leftSection={<IconLock size={14} />}>
+            {t('password')}
           </Menu.Item>
           {me?.admin && (
             <Menu.Item component="a" href="/admin/" leftSection={<IconTool size={14} />}>
