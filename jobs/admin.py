@@ -1,8 +1,10 @@
-"""Django's administration: everything can be looked at; rows change by the services only, users and members here."""
+"""Django's administration: everything can be looked at; rows change by the services only, users, groups and members here."""
 
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group, User
 from django.db.models import Model
 from django.http import HttpRequest
 
@@ -24,12 +26,14 @@ from jobs.models import (
     ScheduleFire,
 )
 from jobs.services.access import token_revoke
+from jobs.services.audit import audit_record
 
 if TYPE_CHECKING:
     AnyAdmin = admin.ModelAdmin[Any]
     AnyInline = admin.TabularInline[Any, Any]
+    AnyUserAdmin = UserAdmin[User]
 else:
-    AnyAdmin, AnyInline = admin.ModelAdmin, admin.TabularInline
+    AnyAdmin, AnyInline, AnyUserAdmin = admin.ModelAdmin, admin.TabularInline, UserAdmin
 
 admin.site.site_header = "Pipeline Web administration"
 admin.site.site_title = "Pipeline Web"
@@ -55,6 +59,33 @@ class ReadOnlyAdmin(AnyAdmin):
         return False
 
 
+class AuditedAdmin(AnyAdmin):
+    """What is changed here stands in the audit trail: which fields, and how the row is afterwards."""
+
+    def audited(self, obj: Any) -> tuple[str, Project | None, dict[str, Any]]:
+        """What the entry calls `obj`, its project, and how it is now, without any secret."""
+        raise NotImplementedError
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        self._audit(request, obj, "made", message)
+        return super().log_addition(request, obj, message)
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        self._audit(request, obj, "changed", message)
+        return super().log_change(request, obj, message)
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        for obj in queryset:
+            self._audit(request, obj, "deleted", [])
+        return super().log_deletions(request, queryset)
+
+    def _audit(self, request: HttpRequest, obj: Any, act: str, changes: Any) -> None:
+        object_id, project, now = self.audited(obj)
+        kind = str(obj._meta.model_name)
+        detail = {"changes": changes, **now}
+        audit_record(user=request.user, action=f"{kind} {act}", object_type=kind, object_id=object_id, project=project, detail=detail)
+
+
 class ProjectMemberInline(AnyInline):
     model = ProjectMember
     extra = 0
@@ -62,7 +93,7 @@ class ProjectMemberInline(AnyInline):
 
 
 @admin.register(Project)
-class ProjectAdmin(AnyAdmin):
+class ProjectAdmin(AuditedAdmin):
     list_display = ("slug", "title", "shares_files", "create_time")
     search_fields = ("slug", "title")
     inlines = (ProjectMemberInline,)
@@ -73,6 +104,37 @@ class ProjectAdmin(AnyAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Project | None = None) -> bool:
         return False
+
+    def audited(self, obj: Project) -> tuple[str, Project | None, dict[str, Any]]:
+        members = {member.user.get_username(): member.role for member in obj.members.select_related("user").order_by("user__username")}
+        return obj.slug, obj, {"title": obj.title, "shares_files": obj.shares_files, "members": members}
+
+
+admin.site.unregister((User, Group))
+
+
+@admin.register(User)
+class AuditedUserAdmin(AuditedAdmin, AnyUserAdmin):
+    """Django's own, with the audit trail."""
+
+    def audited(self, obj: User) -> tuple[str, Project | None, dict[str, Any]]:
+        rights = {
+            "groups": sorted(obj.groups.values_list("name", flat=True)),
+            "permissions": sorted(obj.user_permissions.values_list("codename", flat=True)),
+        }
+        return (
+            str(obj.pk),
+            None,
+            {"username": obj.username, "active": obj.is_active, "staff": obj.is_staff, "superuser": obj.is_superuser, **rights},
+        )
+
+
+@admin.register(Group)
+class AuditedGroupAdmin(AuditedAdmin, GroupAdmin):
+    """Django's own, with the audit trail."""
+
+    def audited(self, obj: Group) -> tuple[str, Project | None, dict[str, Any]]:
+        return str(obj.pk), None, {"name": obj.name, "permissions": sorted(obj.permissions.values_list("codename", flat=True))}
 
 
 @admin.register(Job)

@@ -6,7 +6,6 @@ from typing import Any, cast
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.decorators import method_decorator
@@ -18,7 +17,7 @@ from jobs.api.client_address import client_address
 from jobs.api.page_words import page_words
 from jobs.api.sign_in import page_answer
 from jobs.api.sign_in_attempts import attempt_failed, attempts_exceeded
-from jobs.services.audit import audit_record
+from jobs.services.access import password_change
 
 
 @method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
@@ -41,9 +40,7 @@ class OwnPasswordView(View):
             attempt_failed(username=name, address=address)
         if problems:
             return _shown(request, problems, status=400)
-        with transaction.atomic():
-            form.save()
-            audit_record(user=user, action="password changed", object_type="user", object_id=str(user.pk))
+        password_change(user=user, password=form.cleaned_data["new_password1"])
         update_session_auth_hash(request, user)  # this session goes on, all others of the user end
         return _shown(request, done=True)
 

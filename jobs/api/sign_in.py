@@ -1,10 +1,12 @@
 """Signing in by password or by a one-time link, and signing out."""
 
+import logging
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import authenticate, login, logout
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
@@ -19,7 +21,9 @@ from jobs.api.client_address import client_address
 from jobs.api.page_words import page_words
 from jobs.api.shell import fonts_of_pages
 from jobs.api.sign_in_attempts import attempt_failed, attempts_exceeded, attempts_forget
-from jobs.services.access import sign_in_link_open, sign_in_link_use
+from jobs.services.access import sign_in_link_open, sign_in_link_use, signed_in_by_password
+
+log = logging.getLogger(__name__)
 
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 _LONGEST = 1000
@@ -47,10 +51,18 @@ class SignInView(View):
         user = authenticate(request, username=username, password=password) if plausible else None
         if user is None:
             attempt_failed(username=username, address=address)
+            _failure_log(username if plausible else "", address)
             return _form(request, "wrong", status=400)
         attempts_forget(username=username, address=address)
         login(request, user)
+        signed_in_by_password(user=user, address=address)
         return HttpResponseRedirect(_next(request))
+
+
+def _failure_log(username: str, address: str) -> None:
+    """In the log alone: anybody could fill the audit trail. A name that is nobody's is left out: it may be a misplaced password."""
+    known = User.objects.filter(username=username).exists()
+    log.warning("a sign-in by password as %s from %s failed", f'"{username}"' if known else "nobody known", address or "an unknown address")
 
 
 def page_answer(request: HttpRequest, template: str, shown: dict[str, Any], status: int = 200) -> HttpResponse:

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "digest_of",
+    "password_change",
     "projects_visible",
     "role_check",
     "sign_in_link_create",
     "sign_in_link_open",
     "sign_in_link_use",
+    "signed_in_by_password",
     "token_create",
     "token_revoke",
 ]
@@ -76,6 +78,20 @@ def token_open(token: str) -> ApiToken | None:
     if row is not None:
         ApiToken.objects.filter(pk=row.pk).update(last_used_time=timezone.now())
     return row
+
+
+def signed_in_by_password(*, user: User, address: str) -> None:
+    """Keep that `user` came in, and from where as far as that is known."""
+    detail = {"address": address} if address else {}
+    audit_record(user=user, action="signed in by password", object_type="user", object_id=str(user.pk), detail=detail)
+
+
+@transaction.atomic
+def password_change(*, user: User, password: str) -> None:
+    """`password`, which was checked, is the user's; every session that began with another ends."""
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    audit_record(user=user, action="password changed", object_type="user", object_id=str(user.pk))
 
 
 def sign_in_link_create(*, user: User) -> str:

@@ -32,6 +32,20 @@ def test_the_right_password_leads_where_one_wanted_to_go(client: Client, editor:
     answer = client.post("/sign-in", {"username": "erin", "password": PASSWORD, "next": "/jobs?status=FAILED"})
     assert (answer.status_code, answer["Location"]) == (302, "/jobs?status=FAILED")
     assert client.get("/api/me").json()["username"] == "erin"
+    entry = AuditEntry.objects.get(action="signed in by password")
+    assert (entry.actor, entry.object_id, entry.detail) == ("erin", str(editor.pk), {"address": "127.0.0.1"})
+
+
+def test_a_failed_sign_in_is_in_the_log_without_what_may_be_a_password(
+    client: Client, editor: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    client.post("/sign-in", {"username": "erin", "password": "wrong"})
+    assert 'a sign-in by password as "erin" from 127.0.0.1 failed' in caplog.text
+    for name in (PASSWORD, "e\0", "x" * 2000):
+        client.post("/sign-in", {"username": name, "password": "wrong"})
+    assert caplog.text.count("as nobody known from 127.0.0.1 failed") == 3
+    assert PASSWORD not in caplog.text
+    assert not AuditEntry.objects.exists()
 
 
 @pytest.mark.parametrize("wanted", ["https://evil.example.com/", "//evil.example.com", "javascript:alert(1)", "/\\evil.example.com"])
