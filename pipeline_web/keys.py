@@ -1,24 +1,36 @@
-"""Keys that an embedded installation makes for itself, once."""
+"""What an embedded installation makes for itself once, and keeps: its keys, and the name of its disk."""
 
 import os
 import secrets
+import socket
 from base64 import urlsafe_b64encode
+from collections.abc import Callable
 from pathlib import Path
 
 
 def key_read_or_created(path: Path) -> str:
-    """The key kept in `path` (mode 600); made on first use. 32 random bytes, URL-safe base64: a Fernet key.
+    """The key kept in `path`; made on first use. 32 random bytes, URL-safe base64: a Fernet key."""
+    return _read_or_created(path, lambda: urlsafe_b64encode(secrets.token_bytes(32)).decode())
+
+
+def disk_name_read_or_created(path: Path) -> str:
+    """The machine's name when `path` was written, on first use: the same disk is known by it when the machine has another."""
+    return _read_or_created(path, socket.gethostname)
+
+
+def _read_or_created(path: Path, made: Callable[[], str]) -> str:
+    """What is kept in `path` (mode 600), else what is `made`.
 
     Its folder, and the one in which that stands, are made for this account alone.
 
-    Two processes may start at once: the file is created exclusively, and the loser reads the winner's key.
+    Two processes may start at once: the file is created exclusively, and the loser reads what the winner wrote.
     """
     if not path.exists():
         for folder in (path.parent.parent, path.parent):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         draft = path.with_name(f"{path.name}.{os.getpid()}")
         draft.touch(mode=0o600)
-        draft.write_text(urlsafe_b64encode(secrets.token_bytes(32)).decode())
+        draft.write_text(made())
         try:
             os.link(draft, path)
         except FileExistsError:

@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from pipeline_web.addresses import host_written, hosts_answered, origin_of, own_address
 from pipeline_web.databases import database_settings
-from pipeline_web.keys import key_read_or_created
+from pipeline_web.keys import disk_name_read_or_created, key_read_or_created
 from pipeline_web.leases import lease_settings
 from pipeline_web.variables import VARIABLES, running_variables
 
@@ -211,7 +211,10 @@ SPARK_DRIVER_JAVA_OPTIONS = env.str("SPARK_DRIVER_JAVA_OPTIONS", "")
 CHECKPOINT_ROOT = Path(env.str("CHECKPOINT_ROOT", str(DATA_DIR / "checkpoints")))
 #: Whether every worker's host sees the same CHECKPOINT_ROOT; if not, an execution stays on the host whose disk holds its position.
 CHECKPOINT_ROOT_SHARED = env.bool("CHECKPOINT_ROOT_SHARED", not SPARK_MASTER.startswith("local"))
-STORAGE_HOST = env.str("STORAGE_HOST", socket.gethostname())
+#: An embedded installation is on one machine, whose name may follow the network: its disk keeps the one it had at first.
+STORAGE_HOST = env.str("STORAGE_HOST", "") or (
+    disk_name_read_or_created(DATA_DIR / "keys" / "storage_host") if EMBEDDED else socket.gethostname()
+)
 LOG_DIR = Path(env.str("LOG_DIR", str(DATA_DIR / "logs")))
 #: Folders that file nodes and SQLite connections of the projects that share files may use (after realpath).
 FILE_ROOTS = [Path(root).resolve() for root in env.list("FILE_ROOTS", cast=str.strip, default=[str(DATA_DIR / "files")])]

@@ -168,4 +168,7 @@ def _takers(isolation: str) -> "QuerySet[Any]":
 
 
 def _stranded(host: str) -> str:
-    return f'its position is on the disk of "{host}", where no driver is ready'
+    return (
+        f'its position is on the disk of "{host}", where no driver is ready: '
+        f"start a worker there, or set STORAGE_HOST={host} where that disk is now"
+    )

@@ -96,3 +96,14 @@ def test_a_lease_that_a_driver_cannot_renew_in_time_is_refused_at_the_start(leas
 def test_the_settings_refuse_such_a_lease(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="ImproperlyConfigured: LEASE_RENEW_SECONDS"):
         said(tmp_path, "", LEASE_SECONDS="60", LEASE_RENEW_SECONDS="30")
+
+
+def test_an_embedded_disk_keeps_its_name_when_the_machine_gets_another(tmp_path: Path) -> None:
+    def named(machine: str, **variables: str) -> Any:
+        begin = f"import socket, django\nsocket.gethostname = lambda: {machine!r}\ndjango.setup()"
+        return said(tmp_path, "print(json.dumps(settings.STORAGE_HOST))", begin=begin, **variables)
+
+    assert (named("cafe"), named("home"), named("home", STORAGE_HOST="")) == ("cafe", "cafe", "cafe")
+    assert named("home", STORAGE_HOST="given") == "given"
+    given = {"PIPELINE_MODE": "production", "SECRET_KEY": "k" * 40, "ENCRYPTION_KEYS": "_CFSrQFzwlqYLRbFHiO9lYR4dUt5wFUzZ0gYqSjtqUA="}
+    assert named("home", **given) == "home", "many machines may stand in one installation"

@@ -160,7 +160,8 @@ def test_a_start_whose_host_is_away_says_so_once_while_it_waits() -> None:
     Event.objects.update(time=timezone.now() - timedelta(seconds=20))
     for _ in range(2):
         reconcile()
-    assert [one.reason for one in notices] == ['its position is on the disk of "elsewhere", where no driver is ready']
+    remedy = "start a worker there, or set STORAGE_HOST=elsewhere where that disk is now"
+    assert [one.reason for one in notices] == [f'its position is on the disk of "elsewhere", where no driver is ready: {remedy}']
     Driver.objects.update(host="elsewhere")
     Event.objects.update(time=timezone.now() - timedelta(seconds=20), kind="status")
     reconcile()

@@ -19,6 +19,9 @@ it('says what a changed graph does in the language of the page', () => {
   expect(detail({ kind: 'notice', reason: 'anything else', actor: 'system' })).toBe('anything else')
 })
 it('counts the attempts of its own execution', () => expect(eventTitle(t, event(2, { kind: 'claimed', attempt: 5 }), 5)).toBe(eventTitle(t, event(2, { kind: 'claimed', attempt: 1 }), 1)))
+it('tells what to do where nobody reaches the disk', () =>
+  expect(detail({ kind: 'notice', reason: 'its position is on the disk of "cellar", where no driver is ready: start a worker there, or set STORAGE_HOST=cellar where that disk is now', actor: 'system' })).toContain('STORAGE_HOST=cellar'))
+
 it('does not say twice which attempt was taken', () => expect(detail({ kind: 'claimed', reason: 'attempt 1', actor: 'driver vm:29684' })).toBe('驱动程序 vm:29684'))
 it('leaves an error as the server wrote it, the node named once', () => expect(detail({ node_id: 'n1', reason: '"Web html": GET /x answers 404' })).toBe('节点 Web html · GET /x answers 404'))
 it('warns of a table that could not be read again, and no more once it could', () => {

@@ -47,7 +47,7 @@ const REASONS: readonly [RegExp, string][] = [
   [/^handover: the worker stops$/, 'workerStops'],
   [/^handover: (?<why>.+)$/, 'handover'],
   [/^the example was reset$/, 'reset'],
-  [/^its position is on the disk of "(?<host>.+)", where no driver is ready$/, 'stranded'],
+  [/^its position is on the disk of "(?<host>.+)", where no driver is ready(?:: start a worker there, or .+)?$/, 'stranded'],
   [/^the batches wait for this sink: it took (?<seconds>[\d.]+) s of the (?<whole>[\d.]+) s that all sinks took$/, 'slowest'],
   [/^the broker had not kept the session of this job: what was sent while it was not connected did not arrive$/, 'sessionLost'],
   [/^asked for$/, 'asked'],
