@@ -30,6 +30,8 @@ _PROPOSALS: Mapping[str, Propose] = {
     "rabbitmq_stream": propose_rabbitmq,
 }
 _SECRETS = ("password", "token", "api_key", "secret")
+#: How an HTTP connection signs in with a secret that stands beside the address.
+_SIGNS_IN_BY = {"password": "basic", "token": "bearer", "api_key": "api_key"}
 
 
 @dataclass
@@ -146,11 +148,21 @@ def _propose(result: Rewritten, node_id: str, spec: NodeTypeSpec | None, config:
         message = f'this address needs a connection of the kind "{kind}", which this node does not take: it takes {taken}'
         result.problems.append(_on_config("connection.unsupported", node_id, "url", message))
         return
-    signs_in = ("user", "username") if kind != "http_api" else ()
-    for name in ("url", *signs_in):
+    if kind == "http_api":
+        proposal = replace(proposal, connection=_signing_in(proposal.connection, config))
+    for name in ("url", "user", "username") if kind != "http_api" or proposal.connection.config.get("auth") == "basic" else ("url",):
         config.pop(name, None)
     config.update({name: value for name, value in proposal.node_config.items() if name != "topic" or not config.get(name)})
     _connect(result, node_id, config, proposal)
+
+
+def _signing_in(proposed: ProposedConnection, config: Mapping[str, Any]) -> ProposedConnection:
+    """With the way of signing in that the secrets beside the address are for, unless the address itself has one."""
+    ways = [_SIGNS_IN_BY[name] for name in _SECRETS if name in _SIGNS_IN_BY and config.get(name) is not None]
+    if "auth" in proposed.config or not ways:
+        return proposed
+    user = str(config.get("user", config.get("username", ""))) if ways[0] == "basic" else ""
+    return replace(proposed, config={**proposed.config, "auth": ways[0], **({"user": user} if user else {})})
 
 
 def _connect(result: Rewritten, node_id: str, config: dict[str, Any], proposal: Proposal) -> None:

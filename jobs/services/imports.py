@@ -9,6 +9,7 @@ from django.db import transaction
 from jobs.dag.document import canonical_json
 from jobs.dag.importing import import_document
 from jobs.dag.problems import Problem, errors_in
+from jobs.dag.proposals import ProposedConnection
 from jobs.models import Job, JobDraft, JobVersion, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.job_details import draft_get
@@ -27,10 +28,11 @@ _BESIDE_LOGIC = ("title", "description", "tests")
 
 @dataclass(frozen=True)
 class JobImported:
-    """`done` says in words what was done; `problems` what was found in the text all the same."""
+    """`done` says in words what was done; `problems` what was found in the text all the same; `connections` what its addresses need."""
 
     done: str
     problems: list[Problem]
+    connections: list[ProposedConnection]
 
 
 @transaction.atomic
@@ -49,11 +51,11 @@ def job_import(*, user: "User", raw: bytes, project: str = "", publish: bool = T
     if job is None:
         made = job_create(user=user, document=document, project=project, publish=publish)
         words = f"made {made.job_name}" + ("" if publish else " as a draft")
-        return JobImported(f"{words} in the project {made.project.slug}", imported.problems)
+        return JobImported(f"{words} in the project {made.project.slug}", imported.problems, imported.connections)
     if project and project != job.project.slug:
         raise Conflict(f'"{job.job_name}" is in the project "{job.project.slug}", not in "{project}"')
     words = _update(job, user, document, publish, overwrite_drafts)
-    return JobImported(f"{words} in the project {job.project.slug}", imported.problems)
+    return JobImported(f"{words} in the project {job.project.slug}", imported.problems, imported.connections)
 
 
 def _update(job: Job, user: "User", document: dict[str, Any], publish: bool, overwrite_drafts: bool) -> str:

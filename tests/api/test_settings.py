@@ -502,6 +502,16 @@ def test_an_import_that_found_errors_publishes_nothing(tmp_path: Path, capsys: p
     assert "made short as a draft in the project default\n  error" in told
 
 
+def test_an_import_tells_the_connections_that_its_addresses_need(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sink = {"type": "jdbc", "config": {"url": "jdbc:postgresql://db.example.com/shop", "table": "t", "user": "ann", "password": "hunter2"}}
+    source = {"type": "generator", "config": {"total_rows": 5}}
+    imported(tmp_path / "short.yaml", {"name": "short", "type": "BATCH_ROLLER", "source": source, "sink": sink})
+    told = capsys.readouterr().out
+    config = '{"host": "db.example.com", "port": 5432, "database": "shop", "user": "ann"}'
+    assert f'  connection "shop": kind postgresql, {config}, secrets password\n' in told
+    assert "hunter2" not in told
+
+
 def test_jobs_of_a_project_that_is_not_there_are_not_exported(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match='there is no project "typo"'):
         call_command("export_jobs", str(tmp_path / "out"), "--project", "typo")

@@ -302,6 +302,45 @@ def test_secrets_never_reach_the_document():
     assert found.connections[0].config["user"] == "ann"
 
 
+BEGIN = "https://api.example.com"
+
+
+@pytest.mark.parametrize(
+    ("config", "sign_in", "secrets"),
+    [
+        ({"url": f"{BEGIN}/x", "token": "hunter2"}, {"auth": "bearer"}, ("token",)),
+        ({"url": f"{BEGIN}/x", "api_key": "hunter2"}, {"auth": "api_key"}, ("api_key",)),
+        ({"url": f"{BEGIN}/x", "user": "ann", "password": "hunter2"}, {"auth": "basic", "user": "ann"}, ("password",)),
+        ({"url": "https://a%40b:hunter2@api.example.com/x"}, {"auth": "basic", "user": "a@b"}, ("password",)),
+        (
+            {"url": f"{BEGIN}/x?Api_Key=hunter2"},
+            {"auth": "api_key", "api_key_in": "query", "api_key_parameter": "Api_Key"},
+            ("api_key",),
+        ),
+    ],
+)
+def test_what_signs_in_to_a_web_address_is_asked_for_by_its_connection(config, sign_in, secrets):
+    found = imported(shorthand(source={"type": "http_api", "config": config}), REGISTRY.catalogue())
+    (proposed,) = found.connections
+    assert (dict(proposed.config), proposed.secrets) == ({"base_url": BEGIN, **sign_in}, secrets)
+    kind = REGISTRY.connection_kinds()["http_api"]
+    kind.Config.model_validate(proposed.config)
+    assert [kind.secrets_when[name] for name in secrets] == [f"auth={sign_in['auth']}"], "the form has a field for it"
+    assert found.document is not None
+    assert found.document["nodes"]["source"]["config"] == {"path": "x", "connection": proposed.name}
+    assert "hunter2" not in repr(found)
+
+
+def test_a_second_key_of_a_web_address_is_left_out_and_named():
+    url = "https://ann:hunter2@api.example.com/x?access_token=hunter2&active=1"
+    found = imported(shorthand(source={"type": "http_api", "config": {"url": url}}), REGISTRY.catalogue())
+    (told,) = [problem for problem in found.problems if problem.code == "connection.left_out"]
+    assert "the address also names access_token," in told.message
+    assert found.document is not None
+    assert found.document["nodes"]["source"]["config"]["parameters"] == [{"name": "active", "value": "1"}]
+    assert "hunter2" not in repr(found)
+
+
 def test_one_address_twice_is_one_connection():
     one, other = {"url": "jdbc:postgresql://h/d", "table": "a"}, {"url": "jdbc:postgresql://h/d", "table": "b"}
     found = imported(shorthand(source={"type": "jdbc", "config": one}, sink={"type": "jdbc", "config": other}))

@@ -1,5 +1,6 @@
 """Makes or updates jobs from files, one file a job."""
 
+import json
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,6 +39,10 @@ class Command(BaseCommand):
                 self._tell(self.stderr, f"{file}: {refusal.message}", refusal.problems)
             else:
                 self._tell(self.stdout, f"{file}: {imported.done}", imported.problems)
+                for proposed in imported.connections:
+                    secrets = f", secrets {', '.join(proposed.secrets)}" if proposed.secrets else ""
+                    config = json.dumps(dict(proposed.config), ensure_ascii=False)
+                    self.stdout.write(f'  connection "{proposed.name}": kind {proposed.kind}, {config}{secrets}')
         if failed:
             raise CommandError(f"{failed} of {len(files)} files could not be imported")
 
