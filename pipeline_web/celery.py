@@ -9,7 +9,7 @@ from celery import Celery
 from celery.schedules import crontab
 from celery.signals import beat_embedded_init, celeryd_init, worker_process_init
 
-from pipeline_web.variables import VARIABLES
+from pipeline_web.checked import decimal
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "pipeline_web.settings")
 # The checks load every route and form; a worker serves none, and `manage.py migrate` has run them.
@@ -27,7 +27,7 @@ def _every(task: str, seconds: float) -> dict[str, Any]:
 
 app.conf.beat_schedule = {
     "canary": _every("jobs.canary", 5.0),
-    "reconcile": _every("jobs.reconcile", float(VARIABLES.get("RECONCILE_SECONDS") or 2.0)),
+    "reconcile": _every("jobs.reconcile", decimal("RECONCILE_SECONDS", 2.0, least=0.1)),
     "schedules": _every("jobs.schedules", 2.0),
     "roll up metrics": _every("jobs.metrics_roll_up", 10.0),
     "prune": _every("jobs.prune", 300.0),

@@ -9,6 +9,7 @@ from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from pipeline_web.addresses import host_written, hosts_answered, origin_of, own_address
+from pipeline_web.checked import choice, decimal, objects, switch, whole
 from pipeline_web.databases import database_settings
 from pipeline_web.keys import disk_name_read_or_created, key_read_or_created
 from pipeline_web.leases import lease_settings
@@ -22,7 +23,7 @@ env.ENVIRON = VARIABLES
 #: "embedded" (one machine, SQLite, generated keys) or "production" (every key and address given).
 MODE = env.str("PIPELINE_MODE", "embedded")
 EMBEDDED = MODE == "embedded"
-DEBUG = env.bool("DEBUG", False)
+DEBUG = switch("DEBUG", False)
 
 DATA_DIR = Path(env.str("DATA_DIR", str(BASE_DIR / "data"))).resolve()
 
@@ -38,7 +39,7 @@ else:
         raise ImproperlyConfigured("production needs SECRET_KEY (40 characters or more) and ENCRYPTION_KEYS: set both in the environment")
 
 HOST = env.str("HOST", "127.0.0.1")
-PORT = env.int("PORT", 8000)
+PORT = whole("PORT", 8000, least=1, most=65535)
 ALLOWED_HOSTS = hosts_answered(env.list("ALLOWED_HOSTS", cast=str.strip, default=[]), HOST)
 PUBLIC_URL = env.str("PUBLIC_URL", "") or f"http://{host_written(HOST)}:{PORT}"
 #: The address people type is ours, also where TLS ends at a proxy and a request comes without it.
@@ -95,7 +96,7 @@ TEMPLATES = [
 
 DATABASES = {
     "default": database_settings(
-        env.str("DATABASE_URL", ""), env.int("DATABASE_CONN_MAX_AGE", 60), otherwise=DATA_DIR / "pipeline_web.sqlite3"
+        env.str("DATABASE_URL", ""), whole("DATABASE_CONN_MAX_AGE", 60), otherwise=DATA_DIR / "pipeline_web.sqlite3"
     )
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -161,7 +162,7 @@ LOGIN_REDIRECT_URL = "/"
 CSRF_FAILURE_VIEW = "jobs.api.sign_in.csrf_refused"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
-SECURE_COOKIES = env.bool("SECURE_COOKIES", not EMBEDDED)
+SECURE_COOKIES = switch("SECURE_COOKIES", not EMBEDDED)
 SESSION_COOKIE_SECURE = SECURE_COOKIES
 CSRF_COOKIE_SECURE = SECURE_COOKIES
 #: uvicorn's own variable: the proxies whose word it takes for where somebody asks from. Here it is only told.
@@ -210,7 +211,7 @@ SPARK_DRIVER_JAVA_OPTIONS = env.str("SPARK_DRIVER_JAVA_OPTIONS", "")
 #: Live Spark folders; shared by all hosts when the master is not local.
 CHECKPOINT_ROOT = Path(env.str("CHECKPOINT_ROOT", str(DATA_DIR / "checkpoints")))
 #: Whether every worker's host sees the same CHECKPOINT_ROOT; if not, an execution stays on the host whose disk holds its position.
-CHECKPOINT_ROOT_SHARED = env.bool("CHECKPOINT_ROOT_SHARED", not SPARK_MASTER.startswith("local"))
+CHECKPOINT_ROOT_SHARED = switch("CHECKPOINT_ROOT_SHARED", not SPARK_MASTER.startswith("local"))
 #: An embedded installation is on one machine, whose name may follow the network: its disk keeps the one it had at first.
 STORAGE_HOST = env.str("STORAGE_HOST", "") or (
     disk_name_read_or_created(DATA_DIR / "keys" / "storage_host") if EMBEDDED else socket.gethostname()
@@ -234,36 +235,36 @@ DEMO_API_TOKEN = (env.str("DEMO_API_TOKEN", "") or key_read_or_created(DATA_DIR 
 #: Memory of a driver that only answers the editor.
 SPARK_INTERACTIVE_MEMORY = env.str("SPARK_INTERACTIVE_MEMORY", "1g")
 #: Driver processes of each worker: shared by executions, kept for the editor's questions, and at most for executions of their own.
-SHARED_DRIVERS = env.int("SHARED_DRIVERS", 1)
-INTERACTIVE_DRIVERS = env.int("INTERACTIVE_DRIVERS", 1)
-DEDICATED_DRIVERS = env.int("DEDICATED_DRIVERS", 4)
+SHARED_DRIVERS = whole("SHARED_DRIVERS", 1)
+INTERACTIVE_DRIVERS = whole("INTERACTIVE_DRIVERS", 1)
+DEDICATED_DRIVERS = whole("DEDICATED_DRIVERS", 4)
 #: Executions that a shared driver runs at a time.
-DRIVER_SLOTS = env.int("DRIVER_SLOTS", 30)
-LEASE_SECONDS, LEASE_RENEW_SECONDS = lease_settings(env.int("LEASE_SECONDS", 15), env.int("LEASE_RENEW_SECONDS", 3))
-CLAIM_POLL_SECONDS = env.float("CLAIM_POLL_SECONDS", 1.0)
-START_TIMEOUT_SECONDS = env.int("START_TIMEOUT_SECONDS", 300)
+DRIVER_SLOTS = whole("DRIVER_SLOTS", 30, least=1)
+LEASE_SECONDS, LEASE_RENEW_SECONDS = lease_settings(whole("LEASE_SECONDS", 15), whole("LEASE_RENEW_SECONDS", 3))
+CLAIM_POLL_SECONDS = decimal("CLAIM_POLL_SECONDS", 1.0, least=0.1)
+START_TIMEOUT_SECONDS = whole("START_TIMEOUT_SECONDS", 300, least=1)
 #: In a preview, a person's Python is stopped after this; the editor itself waits for a minute.
-PREVIEW_CODE_SECONDS = env.float("PREVIEW_CODE_SECONDS", 30.0)
+PREVIEW_CODE_SECONDS = decimal("PREVIEW_CODE_SECONDS", 30.0, least=1)
 #: So much memory a person's Python may take in each worker that answers the editor; 0 sets no limit.
-PREVIEW_CODE_MEGABYTES = env.int("PREVIEW_CODE_MEGABYTES", 2048)
-STOP_GRACE_SECONDS = env.int("STOP_GRACE_SECONDS", 30)
+PREVIEW_CODE_MEGABYTES = whole("PREVIEW_CODE_MEGABYTES", 2048, zero="no limit")
+STOP_GRACE_SECONDS = whole("STOP_GRACE_SECONDS", 30)
 #: A worker that took no task for so long, though some waited, ends itself to be started anew.
-WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", 60)
-RECONCILE_SECONDS = env.float("RECONCILE_SECONDS", 2.0)
+WORKER_SILENT_SECONDS = whole("WORKER_SILENT_SECONDS", 60, least=1)
+RECONCILE_SECONDS = decimal("RECONCILE_SECONDS", 2.0, least=0.1)
 #: Connections that jobs use are tried so often; 0 never.
-CONNECTION_CHECK_SECONDS = env.float("CONNECTION_CHECK_SECONDS", 300.0)
+CONNECTION_CHECK_SECONDS = decimal("CONNECTION_CHECK_SECONDS", 300.0, zero="never")
 #: Whether who asks from this machine needs no token for /metrics. Behind a proxy on the same machine everybody seems to.
-METRICS_WITHOUT_TOKEN = env.bool("METRICS_WITHOUT_TOKEN", EMBEDDED)
+METRICS_WITHOUT_TOKEN = switch("METRICS_WITHOUT_TOKEN", EMBEDDED)
 #: The largest archive of a checkpoint that is taken, and the most files in one.
-CHECKPOINT_ARCHIVE_BYTES = env.int("CHECKPOINT_ARCHIVE_BYTES", 10 * 1024**3)
-CHECKPOINT_ARCHIVE_FILES = env.int("CHECKPOINT_ARCHIVE_FILES", 100_000)
+CHECKPOINT_ARCHIVE_BYTES = whole("CHECKPOINT_ARCHIVE_BYTES", 10 * 1024**3)
+CHECKPOINT_ARCHIVE_FILES = whole("CHECKPOINT_ARCHIVE_FILES", 100_000)
 #: Of jobs that say nothing else: seconds between checkpoints and rows between them (0 none), how long one may take, how long it is
 #: quiet after one, how many may fail in a row (-1 any number), and what becomes of them at the end of an execution (keep or delete).
-CHECKPOINT_INTERVAL_SECONDS = env.float("CHECKPOINT_INTERVAL_SECONDS", 60.0)
-CHECKPOINT_ROWS = env.int("CHECKPOINT_ROWS", 0)
-CHECKPOINT_TIMEOUT_SECONDS = env.float("CHECKPOINT_TIMEOUT_SECONDS", 300.0)
-CHECKPOINT_MIN_PAUSE_SECONDS = env.float("CHECKPOINT_MIN_PAUSE_SECONDS", 0.0)
-CHECKPOINT_TOLERABLE_FAILURES = env.int("CHECKPOINT_TOLERABLE_FAILURES", -1)
+CHECKPOINT_INTERVAL_SECONDS = decimal("CHECKPOINT_INTERVAL_SECONDS", 60.0, zero="none by time")
+CHECKPOINT_ROWS = whole("CHECKPOINT_ROWS", 0, zero="none by rows")
+CHECKPOINT_TIMEOUT_SECONDS = decimal("CHECKPOINT_TIMEOUT_SECONDS", 300.0, least=1)
+CHECKPOINT_MIN_PAUSE_SECONDS = decimal("CHECKPOINT_MIN_PAUSE_SECONDS", 0.0)
+CHECKPOINT_TOLERABLE_FAILURES = whole("CHECKPOINT_TOLERABLE_FAILURES", -1, least=-1)
 #: The store of checkpoints by its name: local, database, the scheme of an address below, or one that a package brings.
 CHECKPOINT_STORAGE = env.str("CHECKPOINT_STORAGE", "local").lower()
 #: Stores beyond the local disk, such as s3://bucket/folder; several by comma, one of each scheme.
@@ -274,21 +275,19 @@ CHECKPOINT_STORAGE_SECRET = env.str("CHECKPOINT_STORAGE_SECRET", "")
 CHECKPOINT_STORAGE_ENDPOINT = env.str("CHECKPOINT_STORAGE_ENDPOINT", "")
 CHECKPOINT_STORAGE_REGION = env.str("CHECKPOINT_STORAGE_REGION", "")
 #: What else the library of a store is told: {"hdfs": {"user": "pipeline"}}.
-CHECKPOINT_STORAGE_OPTIONS: dict[str, dict[str, Any]] = env.json("CHECKPOINT_STORAGE_OPTIONS", default={})
+CHECKPOINT_STORAGE_OPTIONS: dict[str, dict[str, Any]] = objects("CHECKPOINT_STORAGE_OPTIONS")
 #: The largest checkpoint that goes into the database.
-CHECKPOINT_DATABASE_BYTES = env.int("CHECKPOINT_DATABASE_BYTES", 4 * 1024**2)
-CHECKPOINTS_ON_CANCEL = env.str("CHECKPOINTS_ON_CANCEL", "keep")
-CHECKPOINTS_ON_COMPLETION = env.str("CHECKPOINTS_ON_COMPLETION", "keep")
-if not {CHECKPOINTS_ON_CANCEL, CHECKPOINTS_ON_COMPLETION} <= {"keep", "delete"}:
-    raise ImproperlyConfigured("CHECKPOINTS_ON_CANCEL and CHECKPOINTS_ON_COMPLETION must be keep or delete")
-CHECKPOINTS_KEPT = env.int("CHECKPOINTS_KEPT", 10)
-CHECKPOINTS_KEPT_HOURS = env.float("CHECKPOINTS_KEPT_HOURS", 7 * 24.0)
-CHECKPOINTS_KEPT_BYTES = env.int("CHECKPOINTS_KEPT_BYTES", 0)
+CHECKPOINT_DATABASE_BYTES = whole("CHECKPOINT_DATABASE_BYTES", 4 * 1024**2)
+CHECKPOINTS_ON_CANCEL = choice("CHECKPOINTS_ON_CANCEL", "keep", ("keep", "delete"))
+CHECKPOINTS_ON_COMPLETION = choice("CHECKPOINTS_ON_COMPLETION", "keep", ("keep", "delete"))
+CHECKPOINTS_KEPT = whole("CHECKPOINTS_KEPT", 10, least=1)
+CHECKPOINTS_KEPT_HOURS = decimal("CHECKPOINTS_KEPT_HOURS", 7 * 24.0, most=876_000, zero="for ever")
+CHECKPOINTS_KEPT_BYTES = whole("CHECKPOINTS_KEPT_BYTES", 0, zero="any room")
 #: Days after which finished executions, rejected rows and past times of schedules are forgotten, and rows of deleted checkpoints; 0 never.
-HISTORY_KEPT_DAYS = env.int("HISTORY_KEPT_DAYS", 90)
-CHECKPOINT_HISTORY_DAYS = env.int("CHECKPOINT_HISTORY_DAYS", 30)
+HISTORY_KEPT_DAYS = whole("HISTORY_KEPT_DAYS", 90, most=36_500, zero="for ever")
+CHECKPOINT_HISTORY_DAYS = whole("CHECKPOINT_HISTORY_DAYS", 30, most=36_500, zero="for ever")
 #: Newest rejected rows of each node of an execution that stay; 0 any number.
-REJECTED_ROWS_KEPT = env.int("REJECTED_ROWS_KEPT", 10_000)
+REJECTED_ROWS_KEPT = whole("REJECTED_ROWS_KEPT", 10_000, zero="any number")
 
 LOGGING: dict[str, Any] = {
     "version": 1,
@@ -299,5 +298,5 @@ LOGGING: dict[str, Any] = {
     },
     "formatters": {"line": {"format": "%(levelname)s %(name)s %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["not_yet"]}},
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
+    "root": {"handlers": ["console"], "level": choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))},
 }

@@ -75,8 +75,8 @@ def history_prune(*, now: datetime | None = None) -> Forgotten:
     now = now or timezone.now()
     _forget_oldest(SignInLink.objects.all(), "expire_time", now - timedelta(days=1))
     import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
-    checkpoints, events = _of_checkpoints(now - timedelta(days=term)) if (term := settings.CHECKPOINT_HISTORY_DAYS) else (0, 0)
-    if not settings.HISTORY_KEPT_DAYS:
+    checkpoints, events = _of_checkpoints(now - timedelta(days=term)) if (term := settings.CHECKPOINT_HISTORY_DAYS) > 0 else (0, 0)
+    if settings.HISTORY_KEPT_DAYS <= 0:
         return Forgotten(checkpoints=checkpoints, events=events)
     before = now - timedelta(days=settings.HISTORY_KEPT_DAYS)
     forgotten = Forgotten(

@@ -2,19 +2,23 @@
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
 from pipeline_web.addresses import own_address
 from pipeline_web.leases import lease_settings
+from pipeline_web.variables import VARIABLES
 from scripts.run import Redis, variables
 
 ROOT = Path(__file__).resolve().parents[2]
+PRODUCTION = {"PIPELINE_MODE": "production", "SECRET_KEY": "x" * 40, "ENCRYPTION_KEYS": Fernet.generate_key().decode()}
 #: Of the test run, and of the machine it runs on.
 _OTHERS = {"DATABASE_URL", "DATA_DIR", "HOST", "PORT", "PUBLIC_URL", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "DJANGO_SETTINGS_MODULE"}
 
@@ -27,6 +31,13 @@ def said(data: Path, program: str, *, begin: str = "import django\ndjango.setup(
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def settings_of(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]) -> dict[str, Any]:
+    """What the settings' own file makes of the test run's variables and these."""
+    for name, value in variables.items():
+        monkeypatch.setitem(VARIABLES, name, value)
+    return runpy.run_path(str(ROOT / "pipeline_web" / "settings.py"))
 
 
 @pytest.mark.parametrize("name", ["a+b", "50%20off", "c#", "why?mode=ro", "with space"])
@@ -107,3 +118,48 @@ def test_an_embedded_disk_keeps_its_name_when_the_machine_gets_another(tmp_path:
     assert named("home", STORAGE_HOST="given") == "given"
     given = {"PIPELINE_MODE": "production", "SECRET_KEY": "k" * 40, "ENCRYPTION_KEYS": "_CFSrQFzwlqYLRbFHiO9lYR4dUt5wFUzZ0gYqSjtqUA="}
     assert named("home", **given) == "home", "many machines may stand in one installation"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "wanted"),
+    [
+        ("HISTORY_KEPT_DAYS", "-1", "a whole number from 0 (for ever) to 36500"),
+        ("HISTORY_KEPT_DAYS", "1000000", "a whole number from 0 (for ever) to 36500"),
+        ("CHECKPOINT_HISTORY_DAYS", "-1", "a whole number from 0 (for ever) to 36500"),
+        ("CHECKPOINTS_KEPT_HOURS", "-1", "a number from 0 (for ever) to 876000"),
+        ("CHECKPOINTS_KEPT", "0", "a whole number, 1 or more"),
+        ("DRIVER_SLOTS", "0", "a whole number, 1 or more"),
+        ("DRIVER_SLOTS", "15s", "a whole number, 1 or more"),
+        ("RECONCILE_SECONDS", "nan", "a number, 0.1 or more"),
+        ("START_TIMEOUT_SECONDS", "5.5", "a whole number, 1 or more"),
+        ("CLAIM_POLL_SECONDS", "inf", "a number, 0.1 or more"),
+        ("PORT", "80000", "a whole number from 1 to 65535"),
+        ("SECURE_COOKIES", "none", "true or false"),
+        ("LOG_LEVEL", "loud", "DEBUG, INFO, WARNING, ERROR or CRITICAL"),
+        ("CHECKPOINTS_ON_CANCEL", "remove", "keep or delete"),
+    ],
+)
+def test_what_a_variable_cannot_be_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch, name: str, given: str, wanted: str) -> None:
+    with pytest.raises(ImproperlyConfigured) as refused:
+        settings_of(monkeypatch, {name: given})
+    assert str(refused.value) == f"{name} is {given}; it must be {wanted}"
+
+
+@pytest.mark.parametrize("given", ["{bad", '["s3"]', '{"s3": "SECRET"}'])
+def test_options_of_a_store_that_are_no_objects_are_refused_without_their_text(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="CHECKPOINT_STORAGE_OPTIONS must be JSON objects by name") as refused:
+        settings_of(monkeypatch, {"CHECKPOINT_STORAGE_OPTIONS": given})
+    assert given not in str(refused.value)
+
+
+def test_an_empty_variable_is_one_that_is_not_set_and_a_level_may_be_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("DRIVER_SLOTS", "RECONCILE_SECONDS", "SECURE_COOKIES", "CHECKPOINT_STORAGE_OPTIONS", "CHECKPOINTS_ON_CANCEL")
+    found = settings_of(monkeypatch, {"LOG_LEVEL": "warning", **dict.fromkeys(names, ""), **PRODUCTION})
+    assert [found[name] for name in names] == [30, 2.0, True, {}, "keep"]
+    assert found["LOGGING"]["root"]["level"] == "WARNING"
+
+
+def test_what_is_kept_for_ever_is_said_by_a_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("HISTORY_KEPT_DAYS", "CHECKPOINT_HISTORY_DAYS", "CHECKPOINTS_KEPT_HOURS")
+    found = settings_of(monkeypatch, dict.fromkeys(names, "0"))
+    assert [found[name] for name in names] == [0, 0, 0]

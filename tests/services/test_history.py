@@ -275,8 +275,9 @@ def test_logs_of_what_is_forgotten_go(job: Job, settings: Any, tmp_path: Path) -
     assert len(left) == 3
 
 
-def test_nothing_is_forgotten_where_it_is_kept_for_ever(job: Job, settings: Any) -> None:
-    settings.HISTORY_KEPT_DAYS, settings.CHECKPOINT_HISTORY_DAYS = 0, 0
+@pytest.mark.parametrize("days", [0, -1])
+def test_nothing_is_forgotten_where_it_is_kept_for_ever(job: Job, settings: Any, days: int) -> None:
+    settings.HISTORY_KEPT_DAYS, settings.CHECKPOINT_HISTORY_DAYS = days, days
     old = ran(job)
     newest(job)
     told(ran(job_row("letters"), NOW, status=ExecutionStatus.RUNNING), "checkpoint_pending", OLD, checkpoint=1)
