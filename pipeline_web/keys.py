@@ -1,11 +1,31 @@
-"""What an embedded installation makes for itself once, and keeps: its keys, and the name of its disk."""
+"""Keys: those that are given, and those that an embedded installation makes for itself, once; and the name that its disk keeps."""
 
 import os
 import secrets
 import socket
 from base64 import urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+
+from cryptography.fernet import Fernet
+from django.core.exceptions import ImproperlyConfigured
+
+
+def encryption_keys(given: Iterable[str]) -> list[str]:
+    """The keys in `given` without spaces around them; ImproperlyConfigured where one is none, by its number and not by its text.
+
+    One that is mistyped would otherwise be found by the first secret that is opened, and keep the good ones from opening it too.
+    """
+    keys = [key for text in given if (key := text.strip())]
+    for number, key in enumerate(keys, 1):
+        try:
+            Fernet(key)
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"ENCRYPTION_KEYS: key {number} of {len(keys)} is no Fernet key (32 bytes in URL-safe base64):"
+                " openssl rand -base64 32 | tr '+/' '-_' makes one"
+            ) from None
+    return keys
 
 
 def key_read_or_created(path: Path) -> str:

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from pipeline_web.addresses import host_written, hosts_answered, origin_of, own_address
 from pipeline_web.checked import choice, decimal, objects, switch, whole
 from pipeline_web.databases import database_settings
-from pipeline_web.keys import disk_name_read_or_created, key_read_or_created
+from pipeline_web.keys import disk_name_read_or_created, encryption_keys, key_read_or_created
 from pipeline_web.leases import lease_settings
 from pipeline_web.variables import VARIABLES, running_variables
 
@@ -27,16 +27,15 @@ DEBUG = switch("DEBUG", False)
 
 DATA_DIR = Path(env.str("DATA_DIR", str(BASE_DIR / "data"))).resolve()
 
+SECRET_KEY = env.str("SECRET_KEY", "")
+ENCRYPTION_KEYS = encryption_keys(env.list("ENCRYPTION_KEYS", default=[]))
 if EMBEDDED:
     for _name, _value in running_variables(DATA_DIR).items():
         VARIABLES.setdefault(_name, _value)
-    SECRET_KEY = env.str("SECRET_KEY", "") or key_read_or_created(DATA_DIR / "keys" / "secret_key")
-    ENCRYPTION_KEYS = env.list("ENCRYPTION_KEYS", default=[]) or [key_read_or_created(DATA_DIR / "keys" / "encryption_key")]
-else:
-    SECRET_KEY = env.str("SECRET_KEY", "")
-    ENCRYPTION_KEYS = env.list("ENCRYPTION_KEYS", default=[])
-    if len(SECRET_KEY) < 40 or not ENCRYPTION_KEYS:
-        raise ImproperlyConfigured("production needs SECRET_KEY (40 characters or more) and ENCRYPTION_KEYS: set both in the environment")
+    SECRET_KEY = SECRET_KEY or key_read_or_created(DATA_DIR / "keys" / "secret_key")
+    ENCRYPTION_KEYS = ENCRYPTION_KEYS or [key_read_or_created(DATA_DIR / "keys" / "encryption_key")]
+elif len(SECRET_KEY) < 40 or not ENCRYPTION_KEYS:
+    raise ImproperlyConfigured("production needs SECRET_KEY (40 characters or more) and ENCRYPTION_KEYS: set both in the environment")
 
 HOST = env.str("HOST", "127.0.0.1")
 PORT = whole("PORT", 8000, least=1, most=65535)

@@ -3,6 +3,7 @@
 import json
 import os
 import runpy
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -163,3 +164,14 @@ def test_what_is_kept_for_ever_is_said_by_a_zero(monkeypatch: pytest.MonkeyPatch
     names = ("HISTORY_KEPT_DAYS", "CHECKPOINT_HISTORY_DAYS", "CHECKPOINTS_KEPT_HOURS")
     found = settings_of(monkeypatch, dict.fromkeys(names, "0"))
     assert [found[name] for name in names] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("mode", ["embedded", "production"])
+@pytest.mark.parametrize("key", ["changeme", "é" * 44, secrets.token_hex(32)])
+def test_a_text_that_is_no_key_is_refused_at_the_start_without_the_text(monkeypatch: pytest.MonkeyPatch, mode: str, key: str) -> None:
+    good = PRODUCTION["ENCRYPTION_KEYS"]
+    variables = {**PRODUCTION, "PIPELINE_MODE": mode}
+    assert settings_of(monkeypatch, {**variables, "ENCRYPTION_KEYS": f" {good} , {good},"})["ENCRYPTION_KEYS"] == [good, good]
+    with pytest.raises(ImproperlyConfigured, match="ENCRYPTION_KEYS: key 2 of 2 is no Fernet key") as refused:
+        settings_of(monkeypatch, {**variables, "ENCRYPTION_KEYS": f"{good},{key}"})
+    assert key not in str(refused.value)
