@@ -27,5 +27,17 @@ def secret_decrypt(text: str) -> dict[str, str]:
     try:
         values: dict[str, str] = json.loads(_keys().decrypt(text.encode()))
     except InvalidToken:
-        raise SecretsUnreadable("the secrets cannot be opened with this installation's keys: enter them again") from None
+        raise _unreadable() from None
     return values
+
+
+def secret_rotate(text: str) -> str:
+    """The values in `text` under the first key; SecretsUnreadable where no key fits."""
+    try:
+        return _keys().rotate(text.encode()).decode() if text else ""
+    except InvalidToken:
+        raise _unreadable() from None
+
+
+def _unreadable() -> SecretsUnreadable:
+    return SecretsUnreadable("the secrets cannot be opened with this installation's keys: enter them again")

@@ -2,9 +2,13 @@
 
 import json
 import socket
+from io import StringIO
 
 import pytest
+from cryptography.fernet import Fernet
+from django.conf import LazySettings
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -298,8 +302,6 @@ def test_a_job_is_not_moved_to_a_project_that_lacks_its_connections(browser: Cli
 
 def test_secrets_under_a_lost_key_have_to_be_entered_again(browser: Client, settings: object) -> None:
     made = postgres(browser)
-    from cryptography.fernet import Fernet
-
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]  # type: ignore[attr-defined]
     answer = send(browser, "POST", f"/api/connections/{made['id']}/test").json()
     assert (answer["ok"], answer["steps"][0]["name"]) == (False, "secrets")
@@ -307,6 +309,34 @@ def test_secrets_under_a_lost_key_have_to_be_entered_again(browser: Client, sett
     context = NodeContext(node_id="n", node_name="N", config=Config(), connections=opened)
     with pytest.raises(NodeError, match="cannot be opened with this installation's keys: enter them again"):
         context.connection(str(made["name"]))
+
+
+def test_a_key_can_be_taken_away_once_the_secrets_are_under_another(browser: Client, settings: LazySettings) -> None:
+    old, new = settings.ENCRYPTION_KEYS, Fernet.generate_key().decode()
+    made = postgres(browser)
+    postgres(browser, "billing")
+    send(browser, "POST", f"/api/connections/{made['id']}/test")
+    kept = Connection.objects.order_by("pk").values("pk", "update_time", "updated_by", "test_time", "test_ok", "secret_names")
+    before = list(kept)
+    settings.ENCRYPTION_KEYS = [new, *old]
+    said = StringIO()
+    call_command("rotate_keys", stdout=said)
+    assert said.getvalue() == "connections whose secrets are under the first key now: 2\n"
+    assert AuditEntry.objects.get(action="secrets encrypted anew").detail == {"connections": 2, "unreadable": []}
+    settings.ENCRYPTION_KEYS = [new]
+    assert [connection_open(row).secrets for row in Connection.objects.all()] == [{"password": CANARY}] * 2
+    assert list(kept) == before
+
+
+def test_what_no_key_opens_is_named_and_left_while_the_others_go_under_the_first(browser: Client, settings: LazySettings) -> None:
+    postgres(browser, "lost")
+    lost = Connection.objects.get().secrets
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    postgres(browser)
+    with pytest.raises(CommandError, match=r"of 1 no key opens the secrets, which are left as they are: default/lost$"):
+        call_command("rotate_keys", stdout=StringIO())
+    assert Connection.objects.get(name="lost").secrets == lost
+    assert connection_open(Connection.objects.get(name="warehouse")).secrets == {"password": CANARY}
 
 
 def test_the_kinds_say_their_fields_and_secrets(browser: Client) -> None:
