@@ -233,6 +233,11 @@ class ApiTokenAdmin(ReadOnlyAdmin):
     exclude = ("digest",)
     actions = ("revoke",)
 
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """They go with their user, whom nobody could delete otherwise; by themselves they are revoked."""
+        page = request.resolver_match
+        return page is not None and str(page.url_name).startswith("auth_user_") and request.user.has_perm("auth.delete_user")
+
     @admin.action(description="Revoke the chosen tokens")
     def revoke(self, request: HttpRequest, queryset: Any) -> None:
         if request.user.is_superuser:

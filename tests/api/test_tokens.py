@@ -89,3 +89,24 @@ def test_there_is_an_end_to_how_many_tokens_one_may_have(browser: Client, monkey
     refused = browser.post("/api/tokens", {"name": "third"}, content_type="application/json")
     assert refused.status_code == 409
     assert "revoke one" in refused.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("page", ["{pk}/delete/", ""])
+def test_a_user_is_deleted_with_his_tokens_by_who_may_delete_users(browser: Client, editor: User, admin_client: Client, page: str) -> None:
+    browser.delete(f"/api/tokens/{made(browser)['id']}")
+    made(browser)
+    chosen = {"post": "yes", "action": "delete_selected", "_selected_action": str(editor.pk)}
+    answered = admin_client.post(f"/admin/auth/user/{page.format(pk=editor.pk)}", chosen)
+    assert answered.status_code == 302, answered.content
+    assert not User.objects.filter(pk=editor.pk).exists()
+    assert not ApiToken.objects.exists()
+
+
+def test_a_token_by_itself_is_revoked_and_not_deleted(browser: Client, admin_client: Client) -> None:
+    token = made(browser)
+    assert admin_client.post(f"/admin/jobs/apitoken/{token['id']}/delete/", {"post": "yes"}).status_code == 403
+    chosen = {"post": "yes", "action": "delete_selected", "_selected_action": str(token["id"])}
+    admin_client.post("/admin/jobs/apitoken/", chosen)
+    assert ApiToken.objects.exists()
+    admin_client.post("/admin/jobs/apitoken/", {**chosen, "action": "revoke"})
+    assert ApiToken.objects.get().revoke_time is not None
