@@ -7,6 +7,7 @@ import os
 import secrets
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,6 +27,10 @@ from scripts.services import redis_binary
 from scripts.supervisor import Service, Supervisor
 
 ROOT = Path(__file__).resolve().parent.parent
+#: One of them is in a data folder that was used before, if only by a command.
+OURS = ("run.lock", "keys", "pipeline_web.sqlite3")
+#: What a person, or a disk, may have put into one that was not.
+BROUGHT = {"files", "project-files", "checkpoints", "lost+found"}
 
 
 class CannotStart(Exception):
@@ -90,6 +95,8 @@ def data_lock(data: Path) -> IO[str]:
     """
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if is_others(data):
+            raise CannotStart(f"DATA_DIR={data} is used for something else: DATA_DIR={data / 'pipelines'} make run")
         close_to_others(data)
         lock = (data / "run.lock").open("w")
     except OSError as error:
@@ -100,6 +107,13 @@ def data_lock(data: Path) -> IO[str]:
         lock.close()
         raise CannotStart(f"Another start already uses {data}: stop it, or DATA_DIR=/another/folder make run") from None
     return lock
+
+
+def is_others(data: Path) -> bool:
+    """Whether a folder is in use for something else, such as /tmp or /srv: closing it to others would take it away from them."""
+    if data.stat().st_mode & stat.S_ISVTX:
+        return True
+    return not any((data / name).exists() for name in OURS) and any(entry.name not in BROUGHT for entry in data.iterdir())
 
 
 def close_to_others(data: Path) -> None:

@@ -192,6 +192,37 @@ def test_a_start_closes_a_data_folder_that_others_can_read_and_says_so(tmp_path:
     assert capsys.readouterr().out == f"· {data} was open to other accounts, and is closed to them now\n"
 
 
+@pytest.mark.parametrize("mode", [0o1777, 0o755, 0o700])
+def test_a_folder_that_others_use_is_refused_and_left_as_it_is(tmp_path: Path, mode: int) -> None:
+    data = tmp_path / "shared"
+    data.mkdir()
+    (data / "theirs").touch()
+    data.chmod(mode)
+    with pytest.raises(CannotStart, match=f"DATA_DIR={data} is used for something else: DATA_DIR={data}/pipelines make run"):
+        data_lock(data)
+    assert data.stat().st_mode & 0o7777 == mode
+    assert [entry.name for entry in data.iterdir()] == ["theirs"]
+
+
+def test_an_empty_folder_that_everybody_may_write_into_is_refused_too(tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)
+    with pytest.raises(CannotStart, match="is used for something else"):
+        data_lock(tmp_path)
+
+
+def test_files_that_jobs_are_to_read_may_be_there_before_the_first_start(tmp_path: Path) -> None:
+    for name in ("files", "project-files", "lost+found"):
+        (tmp_path / name).mkdir()
+    data_lock(tmp_path).close()
+
+
+@pytest.mark.parametrize("ours", ["run.lock", "keys", "pipeline_web.sqlite3"])
+def test_a_data_folder_of_an_earlier_start_is_taken_whatever_else_is_in_it(tmp_path: Path, ours: str) -> None:
+    (tmp_path / ours).touch()
+    (tmp_path / "theirs").touch()
+    data_lock(tmp_path).close()
+
+
 @pytest.mark.parametrize(("given", "level"), [("", "WARNING"), ("DEBUG", "DEBUG")])
 def test_worker_and_beat_log_as_much_as_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, level: str) -> None:
     monkeypatch.setenv("LOG_LEVEL", given)
