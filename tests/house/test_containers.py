@@ -127,6 +127,18 @@ def test_beat_is_healthy_as_long_as_it_writes_its_schedule_down(tmp_path: Path) 
     assert not healthy()
 
 
+def test_what_is_stopped_dumped_and_kept_for_a_backup_is_what_compose_runs() -> None:
+    said = (ROOT / "docs" / "operating.md").read_text()
+    lasting = {name for name, service in SERVICES.items() if service["image"] == SERVICES["web"]["image"]} - {"migrate"}
+    stops = re.findall(r"^docker compose stop ([a-z ]+?) *(?:#.*)?$", said, flags=re.M)
+    assert [set(line.split()) for line in stops] == [lasting, lasting]
+    postgres = SERVICES["postgres"]["environment"]
+    assert f"pg_dump -U {postgres['POSTGRES_USER']} -Fc {postgres['POSTGRES_DB']} >" in said
+    assert f"pg_restore -U {postgres['POSTGRES_USER']} -d {postgres['POSTGRES_DB']} <" in said
+    folders = set(re.findall(r"-C (\S+)", said))
+    assert {f"data:{folder}" for folder in folders} == set(SERVICES["web"]["volumes"])
+
+
 def test_the_image_runs_as_nobody_special_and_copies_what_exists() -> None:
     last_stage = DOCKERFILE.split("\nFROM ")[-1]
     assert re.search(r"^USER pipeline$", last_stage, flags=re.M)

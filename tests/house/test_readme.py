@@ -47,6 +47,12 @@ def test_the_commands_it_names_exist() -> None:
     assert not missing
 
 
+def test_the_pages_it_leads_to_exist() -> None:
+    pages = set(re.findall(r"\]\((docs/[^)#]+)", README))
+    assert "docs/operating.md" in pages
+    assert [page for page in pages if not (ROOT / page).is_file()] == []
+
+
 def test_its_pictures_exist() -> None:
     for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README):
         assert (ROOT / picture).is_file(), picture
