@@ -1,6 +1,7 @@
 /** JSON as people paste it: what a browser would round stays as it was written. */
 
-const isExact = (value: number, source: string): boolean => {
+/** Whether a number that is written as `source` is `value`, and not only near it. */
+export const isExact = (value: number, source: string): boolean => {
   const digits = source.replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+/, '').length
   return Number.isSafeInteger(value) || (Number.isFinite(value) && digits <= (/[.e]/i.test(source) ? 17 : 15))
 }

@@ -67,6 +67,15 @@ it('CSV is kept as rows once the server finds that it fits', async () => {
   expect(sent).toEqual([{ method: 'PUT', path: '/api/jobs/shop-job/draft/samples/shop', match: '"mine"', body: { rows: [{ id: 1, name: 'Ada' }, { id: 2, name: null }], columns: 'id bigint' } }])
 })
 
+it('CSV is read by the columns that are written where the source tells none', async () => {
+  const { sent, onClose } = opened(mine, { 'POST preview': FITS, 'PUT shop': [[200, { ...mine, revision: 'next' }]] })
+  await write('id,zip\n1,10115\n2,90210')
+  fireEvent.change(screen.getByRole('textbox', { name: 'columns' }), { target: { value: 'id bigint, zip string' } })
+  press('save')
+  await waitFor(() => expect(onClose).toHaveBeenCalled())
+  expect(sent[0]?.body).toEqual({ rows: [{ id: 1, zip: '10115' }, { id: 2, zip: '90210' }], columns: 'id bigint, zip string' })
+})
+
 it('rows that do not fit are told one by one and not kept', async () => {
   const problem = { severity: 'error', code: 'sample.misfit', node_id: 'shop', pointer: '/samples/shop/rows/0/id', message: 'sample rows of Shop, row 1, column id: "x" is no bigint' }
   const { sent } = opened(mine, { 'POST preview': [[200, { available: false, message: '', problems: [problem], inputs: {}, outputs: {}, not_acted: [], given: [], printed: [] }]] })

@@ -7,6 +7,7 @@ import { previewNode, type SampleRows } from '../draft-requests'
 import { useEditor } from '../editor-store'
 import { NoRows, rowsOfText, textOfRows } from '../tests/rows-text'
 import { useRowsWords } from '../tests/rows-words'
+import { writtenColumns } from '../tests/written-columns'
 import { lineIn, rowFaults, unreadablePlace, type FaultPlace, type RowFault } from './row-faults'
 import { SampleConflict } from './sample-requests'
 import { columnsText } from './sample-rows'
@@ -51,7 +52,7 @@ export function useEditedRows(nodeId: string, kept: KeptSamples, begin: SampleRo
   /** The rows as they are written now, one a line; null where they cannot be read. */
   const read = (text = now.text): Row[] | null => {
     try {
-      const rows = rowsOfText(text, types) as Row[]
+      const rows = rowsOfText(text, [...types, ...writtenColumns(now.columns)]) as Row[]
       setNow({ ...now, text: textOfRows(rows), faults: [], unreadable: null, refused: '' })
       return rows
     } catch (error) {

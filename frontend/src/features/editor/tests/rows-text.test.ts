@@ -66,6 +66,28 @@ describe('rows as text', () => {
   })
 })
 
+describe('the columns of CSV whose type nothing tells', () => {
+  it('are text where one value is no number, or stands in quotes', () => {
+    expect(rowsOfText('id,zip\n1,01234\n2,90210')).toEqual([{ id: 1, zip: '01234' }, { id: 2, zip: '90210' }])
+    expect(rowsOfText('id,zip\n1,10115\n2,"90210"\n3,')).toEqual([{ id: 1, zip: '10115' }, { id: 2, zip: '90210' }, { id: 3, zip: null }])
+    expect(rowsOfText('a,b\ntrue,true\nfalse,1')).toEqual([{ a: true, b: 'true' }, { a: false, b: '1' }])
+  })
+
+  it('are numbers where a program put everything into quotes', () => {
+    expect(rowsOfText('"id","name"\n"1","Ada"\n"2",""')).toEqual([{ id: 1, name: 'Ada' }, { id: 2, name: '' }])
+  })
+
+  it('are text where a browser would round one of them', () => {
+    expect(rowsOfText('n\n123456789012345.678\n1.5')).toEqual([{ n: '123456789012345.678' }, { n: '1.5' }])
+  })
+})
+
+it('of columns whose type is known each value is read by it', () => {
+  const columns = [{ name: 'sum', type: 'decimal(20,3)' }, { name: 'zip', type: 'varchar(5)' }]
+  expect(rowsOfText('sum,zip\n123456789012345.678,90210\n1.5,"1"', columns)).toEqual([{ sum: '123456789012345.678', zip: '90210' }, { sum: 1.5, zip: '1' }])
+  expect(rowsOfText('sum\n"1.5"\nx', columns)).toEqual([{ sum: 1.5 }, { sum: 'x' }])
+})
+
 it('an empty value of CSV is none, and an empty text in quotes where its column may be one', () => {
   const columns = [{ name: 'n', type: 'bigint' }, { name: 's', type: 'string' }]
   expect(rowsOfText('n,s,x\n1,"",""\n"",,\n"","",""', columns)).toEqual([{ n: 1, s: '', x: '' }, { n: null, s: null, x: null }, { n: null, s: '', x: '' }])

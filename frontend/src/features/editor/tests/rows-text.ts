@@ -1,5 +1,5 @@
 import type { Column, GivenRows, Json, Row } from '../../../dag/document'
-import { exactJson } from '../../../shared/json-text'
+import { exactJson, isExact } from '../../../shared/json-text'
 
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/
 
@@ -66,27 +66,42 @@ function valuesOf(text: string, delimiter: string): Value[][] {
   return rows
 }
 
-function typed({ text, quoted }: Value, type: string | undefined): Json {
-  if (text === '') return quoted && (type === undefined || type === 'string') ? '' : null
-  if (type === 'string') return text
-  if (NUMBER.test(text)) return Number(text)
-  return text === 'true' ? true : text === 'false' ? false : text
+const isText = (type: string) => /^(?:string|(?:var)?char)\b/i.test(type)
+const isNumber = (text: string) => NUMBER.test(text) && isExact(Number(text), text)
+const isTruth = (text: string) => text === 'true' || text === 'false'
+
+function typed({ text, quoted }: Value, type: string): Json {
+  if (text === '') return quoted && isText(type) ? '' : null
+  if (isText(type)) return text
+  return isNumber(text) ? Number(text) : isTruth(text) ? text === 'true' : text
 }
 
-/** Of the columns that are known to be text the values stay text; an empty one is null, and an empty text where it is quoted. */
+/** Of a column whose type nothing tells: text, unless all of its values are numbers, or all are true or false. Quotes make text too if they `tell`. */
+function typeShown(values: readonly Value[], tell: boolean): string {
+  const there = values.filter(({ text }) => text !== '')
+  const isOther = !(tell && there.some(({ quoted }) => quoted)) && [isNumber, isTruth].some((isOne) => there.length > 0 && there.every(({ text }) => isOne(text)))
+  return isOther ? '' : 'string'
+}
+
+/** The type of each column. Where a program put all values into quotes, these tell nothing. */
+function typesOf(names: readonly string[], rows: readonly Value[][], columns: readonly Column[]): string[] {
+  const known = new Map(columns.map((column) => [column.name, column.type]))
+  const tell = rows.some((row) => row.some(({ text, quoted }) => text !== '' && !quoted))
+  return names.map((name, place) => known.get(name) ?? typeShown(rows.flatMap((row) => row[place] ?? []), tell))
+}
+
+/** Values of columns of text stay text; an empty one is null, and an empty text where it is quoted. Numbers that a browser would round stay text too. */
 function rowsOfCsv(text: string, columns: readonly Column[]): Row[] {
   const head = text.slice(0, text.indexOf('\n'))
   const delimiter = [',', '\t', ';'].sort((one, other) => head.split(other).length - head.split(one).length)[0] ?? ','
   const [names = [], ...rows] = valuesOf(text.replace(/\r\n?/g, '\n'), delimiter)
   const twice = names.find(({ text }, place) => names.findIndex((other) => other.text === text) < place)
   if (twice) throw new NoRows(twice.text ? 'twice' : 'unnamedTwice', { name: twice.text })
-  const types = new Map(columns.map((column) => [column.name, column.type]))
-  return rows
-    .filter((row) => row.some(({ text, quoted }) => text !== '' || quoted))
-    .map((row, number) => {
-      if (row.length !== names.length) throw new NoRows('width', { line: number + 2, values: row.length, columns: names.length })
-      return Object.fromEntries(row.map((value, place) => [names[place]?.text ?? '', typed(value, types.get(names[place]?.text ?? ''))]))
-    })
+  const filled = rows.filter((row) => row.some(({ text, quoted }) => text !== '' || quoted))
+  const wrong = filled.findIndex((row) => row.length !== names.length)
+  if (wrong >= 0) throw new NoRows('width', { line: wrong + 2, values: filled[wrong]?.length ?? 0, columns: names.length })
+  const types = typesOf(names.map((name) => name.text), filled, columns)
+  return filled.map((row) => Object.fromEntries(row.map((value, place) => [names[place]?.text ?? '', typed(value, types[place] ?? '')])))
 }
 
 /** One object, or one a line, as many tools write them. */

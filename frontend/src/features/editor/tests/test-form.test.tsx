@@ -25,7 +25,7 @@ const type = (name: RegExp, value: string) => fireEvent.change(field(name), { ta
 
 beforeEach(() => {
   kept = { name: 'sums', given: {}, expect: {} }
-  const document = { schema_version: 1, name: 'orders', type: 'STREAMING' as const, parameters: {}, nodes: {}, edges: {}, settings: {} }
+  const document = { schema_version: 1, name: 'orders', type: 'STREAMING' as const, parameters: {}, nodes: { shop: { type: 'source.generator', type_version: 1, name: 'Shop', config: {} } }, edges: {}, settings: {} }
   useEditor.getState().open('orders', new Map(), { document, layout: { positions: {}, notes: [] } }, 3, [])
   render(<Shown />)
 })
@@ -46,4 +46,10 @@ it('times are kept while they are written, as they are written', () => {
   expect(field(/tests.clock/).value).toBe('2026-01-31 12:00:00\n\n10')
   fireEvent.blur(field(/tests.clock/))
   expect(field(/tests.clock/).value).toBe('2026-01-31 12:00:00\n10')
+})
+
+it('CSV is read by the columns that are written for the source', () => {
+  type(/tests.columnsOf/, 'id bigint, zip string')
+  type(/tests.rowsOf/, 'id,zip\n1,10115')
+  expect(kept.given).toEqual({ shop: [{ id: 1, zip: '10115' }] })
 })

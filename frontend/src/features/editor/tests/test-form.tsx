@@ -7,6 +7,7 @@ import { useDocument, useEditor } from '../editor-store'
 import { sourcesAbove } from '../samples/sources-above'
 import { RowsField } from './rows-field'
 import { useTestRuns } from './tests-store'
+import { writtenColumns } from './written-columns'
 import { useWritten } from './written-rows'
 
 interface Props {
@@ -53,7 +54,7 @@ function Given({ test, place, change }: Props) {
               label={t('tests.rowsOf', { node: name })}
               place={`${place}/given/${id}`}
               rows={test.given?.[id] ?? []}
-              columns={schemas[id]?.out ?? []}
+              columns={[...(schemas[id]?.out ?? []), ...writtenColumns(test.columns?.[id] ?? '')]}
               batches
               act={(!node || !needed.has(id)) && test.given?.[id] && (
                 <ActionIcon variant="subtle" color="gray" size={20} aria-label={t('tests.removeRows', { node: name })} onClick={() => { useWritten.getState().forget(`${place}/given/${id}`); change({ ...test, given: without(test.given, id), columns: without(test.columns, id) }, '') }}>
