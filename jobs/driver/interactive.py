@@ -155,6 +155,7 @@ def _tests(
             folder=settings.DATA_DIR / "tests",
             owner=f"project {payload['project_id']}",
             seconds=min(MOST_SECONDS, deadline - time.monotonic()),
+            code_seconds=settings.PREVIEW_CODE_SECONDS,
             cancelled=lambda: process.is_stopping() or is_cancelled(),
         )
         for number, test in enumerate(document.tests)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
@@ -87,11 +87,15 @@ def typed_rows(
     return done, problems[:_MOST_PROBLEMS]
 
 
-def table_write(spark: SparkSession, table: GivenTable, folder: Path, *, one_batch: bool) -> None:
-    """A Parquet file for each batch, one after another; with `one_batch` all rows in one file, which keeps their order."""
+def table_write(spark: SparkSession, table: GivenTable, folder: Path, *, one_batch: bool, look: Callable[[], None]) -> None:
+    """A Parquet file for each batch, one after another; with `one_batch` all rows in one file, which keeps their order.
+
+    `look` is called before each, and raises where it is not to go on.
+    """
     batches = [tuple(row for batch in table.batches for row in batch)] if one_batch else table.batches
     folder.mkdir(parents=True)
     for number, rows in enumerate(batches):
+        look()
         written = folder.parent / f"{folder.name}-{number}"
         spark.createDataFrame(list(rows), table.schema).coalesce(1).write.parquet(str(written))
         file = folder / f"batch-{number:05}.parquet"

@@ -29,6 +29,7 @@ from jobs.dag.problems import Problem, errors_in
 from jobs.engine.compiler import PlanInvalid, plan_compile, settings_resolve, step_compile
 from jobs.engine.failure import ExecutionFailure, first_sentence
 from jobs.engine.given_rows import GivenTable, given_table, table_write, typed_rows
+from jobs.engine.pipeline_test_end import Patience, Stopped, hold
 from jobs.engine.plan import Locations, Plan, Step
 from jobs.engine.row_differences import ComparedRow, RowDifferences, row_differences
 from jobs.engine.runner import Run
@@ -37,6 +38,7 @@ from jobs.engine.trial_clock import timed
 from jobs.engine.trial_document import Trial, trial_of
 from jobs.engine.trial_nodes import TRIAL_REGISTRY, kept_rows
 from jobs.engine.typed_values import Misfit, comparable, typed
+from jobs.engine.user_code import steps_of_code
 from jobs.engine.validation import analyse, schema_plan
 from jobs.nodes.base import Config, Flow, Limits, NodeError
 from jobs.nodes.registry import REGISTRY
@@ -78,14 +80,6 @@ class PipelineTestResult:
     hanging: bool = False
 
 
-class _Stopped(Exception):
-    """The test cannot go on."""
-
-    def __init__(self, message: str, problems: Sequence[Problem] = (), node_id: str = "", *, hanging: bool = False) -> None:
-        super().__init__(message)
-        self.message, self.problems, self.node_id, self.hanging = message, list(problems), node_id, hanging
-
-
 def pipeline_test_run(
     spark: SparkSession,
     document: DagDocument,
@@ -94,21 +88,22 @@ def pipeline_test_run(
     folder: Path,
     owner: str = "",
     seconds: float = MOST_SECONDS,
+    code_seconds: float | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> PipelineTestResult:
     """Run the test with this number in `document`. Never raises for what the document or its rows do.
 
     A bounded job runs as one batch; a stream runs as one, each list of given rows one micro-batch, with a checkpoint below `folder`
     that is removed. It ends after `seconds`, or soon after `cancelled` says so. A person's code runs in Python workers that serve the
-    tests of `owner` alone.
+    tests of `owner` alone, and has `code_seconds` in each of its tasks.
     """
     test = document.tests[number]
     begun = time.monotonic()
     if seconds <= 0:
         return PipelineTestResult(test.name, "error", 0.0, "there was no time left for it: run fewer tests at once")
     try:
-        outlets = _run(spark, document, number, folder, owner, begun + seconds, cancelled)
-    except _Stopped as stopped:
+        outlets = _run(spark, document, number, folder, owner, Patience(begun + seconds, cancelled, code_seconds))
+    except Stopped as stopped:
         facts = (stopped.message, stopped.node_id, stopped.problems)
         return PipelineTestResult(test.name, "error", time.monotonic() - begun, *facts, hanging=stopped.hanging)
     except Exception as error:  # the other tests' results are told all the same
@@ -118,16 +113,14 @@ def pipeline_test_run(
     return PipelineTestResult(test.name, status, time.monotonic() - begun, outlets=outlets)
 
 
-def _run(
-    spark: SparkSession, document: DagDocument, number: int, folder: Path, owner: str, deadline: float, cancelled: Callable[[], bool]
-) -> list[OutletResult]:
+def _run(spark: SparkSession, document: DagDocument, number: int, folder: Path, owner: str, patience: Patience) -> list[OutletResult]:
     test = document.tests[number]
-    _hold(problems_of_test(pipeline_test_problems(document, REGISTRY.catalogue()), number))
+    hold(problems_of_test(pipeline_test_problems(document, REGISTRY.catalogue()), number))
     part = part_read(document, [outlet_parts(outlet)[0] for outlet in test.expect], REGISTRY.catalogue())
     found = errors_in(structure_problems(part, REGISTRY.catalogue()))
-    _hold([problem for problem in found if not problem.code.startswith("graph.")])
+    hold([problem for problem in found if not problem.code.startswith("graph.")])
     values, wrong = trial_values(document, test.parameters)
-    _hold(wrong)
+    hold(wrong)
     session, zone = spark.newSession(), ZoneInfo(document.settings.time_zone or "UTC")
     tables = _tables(session, part, test, number, values, zone)
     folder.mkdir(parents=True, exist_ok=True)
@@ -135,12 +128,12 @@ def _run(
     with tempfile.TemporaryDirectory(prefix="test-", dir=folder, ignore_cleanup_errors=True) as name:
         place = Path(name)
         trial = trial_of(part, test, {source: table.schema for source, table in tables.items()}, place)
-        plan = _plan(trial, document, values, place, owner)
+        plan = replace(_plan(trial, document, values, place, owner), code_seconds=patience.code_seconds)
         by_clock = timed(document, test, tables)
         for source, table in by_clock.tables.items():
-            table_write(session, table, trial.given[source], one_batch=part.type != "STREAMING")
+            table_write(session, table, trial.given[source], one_batch=part.type != "STREAMING", look=patience.look)
         plan = replace(plan, clock=by_clock.times) if by_clock.times else _unclocked_plan(plan)
-        _bring_forth(spark, plan, trial, deadline, cancelled)
+        _bring_forth(spark, plan, trial, patience)
         return [_compared(test, number, outlet, kept, zone) for outlet, kept in trial.kept.items()]
 
 
@@ -159,7 +152,7 @@ def _tables(
     try:
         compiled = tuple(step_compile(part, node_id, values, REGISTRY) for node_id in order)
     except PlanInvalid as error:
-        raise _Stopped("the job has problems", error.problems) from None
+        raise Stopped("the job has problems", error.problems) from None
     steps = Steps(schema_plan(part, compiled, {}, Limits(), values))
     tables: dict[str, GivenTable] = {}
     problems: list[Problem] = []
@@ -168,7 +161,7 @@ def _tables(
         problems += wrong
         if table is not None:
             tables[source] = table
-    _hold(problems, "rows that are given do not fit their columns")
+    hold(problems, "rows that are given do not fit their columns")
     return tables
 
 
@@ -192,7 +185,7 @@ def _plan(trial: Trial, document: DagDocument, values: Mapping[str, Any], place:
             registry=TRIAL_REGISTRY,
         )
     except PlanInvalid as error:
-        raise _Stopped("the job has problems", error.problems) from None
+        raise Stopped("the job has problems", error.problems) from None
     used = {edge.source for edge in document.edges.values()}
     steps = (
         replace(step, outputs_used=step.outputs_used | {port for node_id, port in used if node_id == step.node_id}) for step in plan.steps
@@ -213,23 +206,22 @@ def _unclocked(step: Step) -> Config:
     try:
         config: Config = node_type().without_clock(step.config)
     except NodeError as error:
-        raise _Stopped(error.message, node_id=step.node_id) from None
+        raise Stopped(error.message, node_id=step.node_id) from None
     return config
 
 
-def _bring_forth(spark: SparkSession, plan: Plan, trial: Trial, deadline: float, cancelled: Callable[[], bool]) -> None:
+def _bring_forth(spark: SparkSession, plan: Plan, trial: Trial, patience: Patience) -> None:
     """Run the plan to its end, so that its outlets are filled."""
     run = Run(spark, plan, lambda event: None, registry=TRIAL_REGISTRY, log=logging.getLogger("pipeline.test"))
     run.start()
     try:
         while run.wait(_POLL_SECONDS) is None:
-            if cancelled() or time.monotonic() > deadline:
-                words = "it was cancelled" if cancelled() else "it took too long and was ended: give it fewer rows or batches"
-                raise _Stopped(words, hanging=not _ended(run))
+            if why := patience.over(has_code=bool(steps_of_code(plan.steps, TRIAL_REGISTRY))):
+                raise Stopped(why, hanging=not _ended(run))
     except ExecutionFailure as failure:
         found = analyse(spark, trial.document, connections={}, limits=plan.limits, parameters=plan.parameters, registry=TRIAL_REGISTRY)
         node_id = trial.beside.get(failure.node_id, failure.node_id)
-        raise _Stopped(failure.message, errors_in(found.problems), node_id) from None
+        raise Stopped(failure.message, errors_in(found.problems), node_id) from None
 
 
 def _ended(run: Run) -> bool:
@@ -247,7 +239,7 @@ def _compared(test: PipelineTest, number: int, outlet: str, kept: Path, zone: Zo
     columns = [name for name in schema.names if not test.only_columns or any(name in row for row in expected)]
     of = f'"{test.name}": {outlet}'
     values, misfits = typed_rows(expected, schema, zone, prefix=("tests", number, "expect", outlet), of=of)
-    _hold(misfits, "rows that are expected do not fit the columns that come out")
+    hold(misfits, "rows that are expected do not fit the columns that come out")
     actual = _came_out(rows, schema, columns, number, outlet, zone)
     places = [schema.names.index(name) for name in columns]
     wanted = [tuple(own[place] for place in places) for own in values]
@@ -265,7 +257,7 @@ def _came_out(rows: Rows, schema: StructType, columns: Sequence[str], number: in
         except Misfit:
             message = f"the column {name} of {outlet} is {kind.simpleString()}, and what comes out cannot be compared: make it text before"
             pointer = pointer_of(("tests", number, "expect", outlet))
-            raise _Stopped(message, [Problem(code="test.incomparable", pointer=pointer, message=message)]) from None
+            raise Stopped(message, [Problem(code="test.incomparable", pointer=pointer, message=message)]) from None
 
     return [tuple(value(row, name) for name in columns) for row in rows]
 
@@ -290,8 +282,3 @@ def result_data(result: PipelineTestResult, *, rows: bool = False) -> dict[str, 
     shown = result if rows else replace(result, outlets=[replace(outlet, rows=[]) for outlet in result.outlets])
     data = {**asdict(shown), "problems": [problem.model_dump() for problem in result.problems]}
     return {key: value for key, value in data.items() if key != "hanging"}
-
-
-def _hold(problems: Sequence[Problem], message: str = "the test, or the part of the job that it runs, has problems") -> None:
-    if problems:
-        raise _Stopped(problems[0].message if len(problems) == 1 else message, problems)

@@ -108,6 +108,8 @@ class Plan:
     for_script: bool = False
     #: Of a test: milliseconds since 1970 at which its batches come, in their order, by a clock that stands still between them.
     clock: tuple[int, ...] = ()
+    #: Of a preview or a test: what a person's code may take in each of its tasks. None: as long as it likes.
+    code_seconds: float | None = None
 
     @property
     def is_real_time(self) -> bool:

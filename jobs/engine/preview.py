@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -75,14 +76,15 @@ def preview(
     part, values = _part(document, node_id, parameters or {}, registry)
     compiled = tuple(step_compile(part, step_id, values, registry) for step_id in topological_order(part))
     prints = PreviewPrints()
-    steps = Steps(schema_plan(part, compiled, connections, limits, values, job_uid), registry, prints.logger())
+    plan = schema_plan(part, compiled, connections, limits, values, job_uid)
+    steps = Steps(replace(plan, code_seconds=code_seconds), registry, prints.logger())
     session = _session(spark, steps.plan)
     given = sample_tables(session, Steps(schema_plan(part, compiled, {}, Limits(), values), registry), samples or {})
     group = f"preview-{uuid4()}"
     session.sparkContext.setJobGroup(group, f"preview of {node_id}", interruptOnCancel=True)
     seconds = code_seconds + _START_SECONDS if steps_of_code(compiled, registry) else None
     try:
-        with workers_of(workers, code_seconds), time_limit(session, group, seconds, is_cancelled) as limit:
+        with workers_of(workers), time_limit(session, group, seconds, is_cancelled) as limit:
             tables = _tables(steps, session, node_id, rows, limit, given)
         return {**tables, "not_acted": [*filter(steps.acts, steps.by_id)], "given": list(given), "printed": prints.found()}
     except AtNode as error:

@@ -178,6 +178,7 @@ class Steps:
             time_zone=plan.settings.time_zone,
             is_run=plan.is_run and not schema_only,
             clock_ms=plan.time_of(0),
+            code_seconds=plan.code_seconds,
             for_script=plan.for_script,
             fails_at_rejected=plan.settings.rejected_rows == "fail" and not self.leads_errors_on(node_id),
             parameters=plan.parameters,

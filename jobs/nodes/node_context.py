@@ -60,6 +60,8 @@ class NodeContext(Generic[ConfigT]):
     is_run: bool = False
     #: Of a test: what the clock shows while a batch is read, in milliseconds since 1970; None: the machine's own goes.
     clock_ms: int | None = None
+    #: What a person's code may take in each of its tasks; None: as long as it likes.
+    code_seconds: float | None = None
     #: The node is written into a script that runs by itself: what it hands to Spark has a Python text (see jobs.engine.script).
     for_script: bool = False
     #: The job ends with this node's first rejected row.

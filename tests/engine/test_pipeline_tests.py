@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 import uuid
 from pathlib import Path
 from typing import Any
@@ -341,9 +342,33 @@ def test_a_persons_code_that_does_not_end_is_ended_with_its_test(spark: SparkSes
     code = "def process(row):\n    while row:\n        pass\n    return row\n"
     endless = orders({"given": {"orders": GIVEN}, "expect": {"out": []}}, big=own(code))
     result = run(spark, tmp_path, endless, seconds=15)
-    assert (result.status, result.message) == ("error", "it took too long and was ended: give it fewer rows or batches")
+    told = "it took too long and was ended: give it fewer rows or batches, or look for a loop without an end in its Python"
+    assert (result.status, result.message) == ("error", told)
     after = orders({"given": {"orders": GIVEN}, "expect": {"out": [{"id": 2}, {"id": 3}]}, "only_columns": True})
     assert run(spark, tmp_path, after).status == "passed"
+
+
+@pytest.mark.parametrize("type", ["STREAMING", "SQL_TASK"])
+def test_a_loop_without_an_end_is_told_with_its_node_and_line(spark: SparkSession, tmp_path: Path, type: str) -> None:
+    code = "def process(row):\n    while row:\n        pass\n    return row\n"
+    endless = orders({"given": {"orders": GIVEN}, "expect": {"out": []}}, type=type, big=own(code))
+    result = run(spark, tmp_path, endless, code_seconds=2)
+    assert (result.status, result.node_id) == ("error", "big")
+    assert re.match(r'"Big": its Python did not end within 2 s and was stopped in line [23]: ', result.message), result.message
+
+
+def test_batches_that_take_too_long_to_be_written_end_with_the_test(spark: SparkSession, tmp_path: Path) -> None:
+    begun = time.monotonic()
+    test = {"given": {"orders": [GIVEN] * 2000}, "expect": {"out": []}}
+    assert run(spark, tmp_path, orders(test), seconds=3).message == "it took too long and was ended: give it fewer rows or batches"
+    asked: list[float] = []
+
+    def cancelled() -> bool:
+        asked.append(time.monotonic())
+        return len(asked) > 2
+
+    assert run(spark, tmp_path, orders(test), cancelled=cancelled).message == "it was cancelled"
+    assert time.monotonic() - begun < 30
 
 
 COUNTING: dict[str, Any] = {

@@ -52,7 +52,8 @@ def _run(console: Console, options: Mapping[str, Any], stack: ExitStack) -> int:
     statuses = []
     for number in numbers:
         with console.status(document.tests[number].name):
-            result = pipeline_test_run(spark, document, number, folder=folder / "tests", seconds=options["seconds"])
+            seconds = options["seconds"]
+            result = pipeline_test_run(spark, document, number, folder=folder / "tests", seconds=seconds, code_seconds=seconds / 2)
         for line in result_lines(result):
             console.print(line, markup=False)
         statuses.append("problems" if result.problems else result.status)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from jobs.nodes.base import ConfigT, Flow, NodeContext, NodeError
 from jobs.nodes.columns import NESTED, column, numbered, own_name, require_columns
 from jobs.nodes.user_python.arrow_schema import handed_schema
-from jobs.nodes.user_python.workers import in_workers_apart, seconds_given
+from jobs.nodes.user_python.workers import in_workers_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,7 @@ class KeyedFlow(Flow[ConfigT]):
             return gathered.mapInArrow(KeyedRows(keyed).run, made)
         assert isinstance(keyed.code, UserCode)
         prints = None if context.schema_only else self._prints(frame, context)
-        task = KeyedTask(keyed, keyed.code, seconds_given(), prints, context.clock_ms)
+        task = KeyedTask(keyed, keyed.code, context.code_seconds, prints, context.clock_ms)
         return in_workers_apart(frame.sparkSession, context.job_uid, lambda: gathered.mapInArrow(lambda batches: task.run(batches), made))
 
     def _prints(self, frame: DataFrame, context: NodeContext[ConfigT]) -> Any:

@@ -15,7 +15,7 @@ from jobs.nodes.form import hints
 from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
 from jobs.nodes.user_python.code import DEFAULT_CODE, checked_code
 from jobs.nodes.user_python.plain_code import plain_code
-from jobs.nodes.user_python.workers import in_workers_apart, is_worker_apart, seconds_given
+from jobs.nodes.user_python.workers import in_workers_apart, is_worker_apart
 from jobs.nodes.worker_errors import carried_out
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class PythonFlow(Flow[PythonConfig]):
         arrow = handed_schema(schema, context.time_zone, "goes on")
         code = UserCode(context.node_name, context.config.code, dict(context.parameters))
         names, came = tuple(frame.columns), bool(context.config.columns)
-        task = _Task(context.node_id, code, names, arrow, context.config.shape, came, seconds_given())
+        task = _Task(context.node_id, code, names, arrow, context.config.shape, came, context.code_seconds)
         return task if context.schema_only or context.for_script else replace(task, prints=self._prints(frame.sparkSession, context))
 
     def _prints(self, spark: SparkSession, context: NodeContext[PythonConfig]) -> Accumulator[tuple[str, ...]]:

@@ -15,25 +15,18 @@ if TYPE_CHECKING:
 #: Spark keeps apart the workers that were started with other variables: they share no process, not even the one they are forked from.
 _VARIABLE = "PIPELINE_USER_CODE_OF"
 _owner: ContextVar[str] = ContextVar("user_code_owner", default="")
-_seconds: ContextVar[float | None] = ContextVar("user_code_seconds", default=None)
 _lock = threading.Lock()
 Made = TypeVar("Made")
 
 
 @contextmanager
-def workers_of(owner: str, seconds: float) -> Iterator[None]:
-    """Inside, a person's code gets the workers of `owner` instead of those of its job, and a task of it `seconds` to end."""
-    owned, limited = _owner.set(owner), _seconds.set(seconds)
+def workers_of(owner: str) -> Iterator[None]:
+    """Inside, a person's code gets the workers of `owner` instead of those of its job."""
+    owned = _owner.set(owner)
     try:
         yield
     finally:
         _owner.reset(owned)
-        _seconds.reset(limited)
-
-
-def seconds_given() -> float | None:
-    """What a task that is made now may take; None: as long as it likes."""
-    return _seconds.get()
 
 
 def in_workers_apart(spark: SparkSession, job_uid: str, make: Callable[[], Made]) -> Made:
