@@ -94,7 +94,8 @@ def interactive_call(kind: InteractiveKind, payload: Mapping[str, Any], timeout:
     was_waiting = 0
     try:
         with redis_client(waiting=timeout) as client:
-            told = json.dumps(request | {"deadline": _clock(client) + timeout})
+            now = _clock(client)
+            told = json.dumps(request | {"asked": now, "deadline": now + timeout})
             client.rpush(key, told)
             client.expire(key, _QUESTIONS_TERM)
             found = cast("list[str] | None", client.blpop([_answer_key(request_id)], timeout=timeout))
@@ -115,14 +116,16 @@ def interactive_call(kind: InteractiveKind, payload: Mapping[str, Any], timeout:
 
 
 def interactive_take(client: "Redis", timeout: float, lanes: Collection[str] = INTERACTIVE_LANES) -> dict[str, Any] | None:
-    """The next question in `lanes`, waited for up to `timeout` seconds: {"id", "kind", "payload"}, with the "seconds" that are left for it.
+    """The next question in `lanes`, waited for up to `timeout` seconds: {"id", "kind", "payload"}, with the "seconds" that are left for it
+    and those that it "waited" here.
 
     One nobody waits for is dropped.
     """
     found = cast("list[str] | None", client.blpop([_questions_key(lane) for lane in lanes], timeout=timeout))
     request: dict[str, Any] | None = json.loads(found[1]) if found else None
     if request is not None and "deadline" in request:
-        request["seconds"] = request["deadline"] - _clock(client)
+        now = _clock(client)
+        request["seconds"], request["waited"] = request["deadline"] - now, now - request.get("asked", now)
         if request["seconds"] < 0:
             logger.info("a question of kind %s came too late: nobody waits for its answer", request["kind"])
             return None

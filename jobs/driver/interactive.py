@@ -88,7 +88,8 @@ def _answer(process: DriverProcess, request: Mapping[str, Any], taken: float) ->
         return
     try:
         close_old_connections()
-        answer: dict[str, Any] = {"result": _result(process, request["kind"], request["payload"], taken, is_cancelled)}
+        asked = taken - request.get("waited", 0.0)
+        answer: dict[str, Any] = {"result": _result(process, request["kind"], request["payload"], asked, is_cancelled)}
     except Cancelled:
         return
     except Exception as error:
@@ -101,14 +102,15 @@ def _answer(process: DriverProcess, request: Mapping[str, Any], taken: float) ->
         logger.warning("an answer could not be given: %s", error)
 
 
-def _result(process: DriverProcess, kind: str, payload: Mapping[str, Any], taken: float, is_cancelled: Cancellation) -> dict[str, Any]:
+def _result(process: DriverProcess, kind: str, payload: Mapping[str, Any], asked: float, is_cancelled: Cancellation) -> dict[str, Any]:
+    """`asked`: when, by the monotonic clock."""
     if kind == "state":
-        return state_answer(process.spark, payload, deadline=taken + payload["seconds"])
+        return state_answer(process.spark, payload, deadline=asked + payload["seconds"])
     document, problems = parse_document(payload["document"])
     if document is None:
         return {"problems": [problem.model_dump() for problem in problems]}
     if kind == "test":
-        return _tests(process, document, payload, taken, is_cancelled)
+        return _tests(process, document, payload, asked, is_cancelled)
     if kind == "preview":
         return _preview(process, document, payload, is_cancelled)
     with _ended_with(process.spark, kind, is_cancelled):
@@ -143,10 +145,10 @@ def _script(process: DriverProcess, document: DagDocument, payload: Mapping[str,
 
 
 def _tests(
-    process: DriverProcess, document: DagDocument, payload: Mapping[str, Any], taken: float, is_cancelled: Cancellation
+    process: DriverProcess, document: DagDocument, payload: Mapping[str, Any], asked: float, is_cancelled: Cancellation
 ) -> dict[str, Any]:
     """The time that the questioner waits is shared among the tests: for those that come too late there is none left."""
-    deadline = taken + payload["seconds"]
+    deadline = asked + payload["seconds"]
     results = [
         pipeline_test_run(
             process.spark,

@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -130,6 +131,23 @@ def test_a_question_carries_how_long_it_is_waited_for(work: Work) -> None:
     work.going_on.set()
     with driver():
         assert queue.interactive_call("script", {"name": "here"}, timeout=20) == {"name": "here"}
+
+
+def test_the_time_that_a_question_waited_is_part_of_the_time_it_has(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests share that time: what is left is theirs, so that those that were done in it are told."""
+    left: list[float] = []
+
+    def timed(process: Any, kind: str, payload: dict[str, Any], asked: float, is_cancelled: Any) -> dict[str, Any]:
+        left.append(asked + payload["seconds"] - time.monotonic())
+        return {"name": "timed"}
+
+    monkeypatch.setattr(interactive, "_result", timed)
+    people = ThreadPoolExecutor(1)
+    answer = people.submit(queue.interactive_call, "test", {"seconds": 20}, 30)
+    time.sleep(3)
+    with driver():
+        assert answer.result(30) == {"name": "timed"}
+    assert 10 < left[0] < 18
 
 
 def test_what_takes_too_long_ends_with_its_question_and_makes_room_for_the_next(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
