@@ -17,6 +17,7 @@ from jobs.dag.document import DagDocument, parse_document
 from jobs.dag.samples import SampleRows
 from jobs.driver.answer_threads import AnswerThreads
 from jobs.driver.checkpoint_state import state_answer
+from jobs.driver.exits import SPARK_DIED
 from jobs.driver.process import DriverProcess
 from jobs.engine.compiler import PlanInvalid
 from jobs.engine.pipeline_test import MOST_SECONDS, pipeline_test_run, result_data
@@ -35,6 +36,12 @@ logger = logging.getLogger(__name__)
 #: Tests, state and scripts take their time: each kind has a thread of its own, so that who draws does not wait for them.
 _AT_ONCE = {lane: 2 if lane == "quick" else 1 for lane in INTERACTIVE_LANES}
 _CANCEL_POLL_SECONDS = 0.5
+#: So long after an error the JVM that it brings down may still be there.
+_END_SECONDS = 2.0
+SPARK_ENDED = (
+    "Spark ended while it worked on this, most likely because its memory ran out; it starts anew: ask again in some seconds, "
+    "with fewer rows or smaller values"
+)
 
 
 def answer_for_ever(process: DriverProcess) -> None:
@@ -95,11 +102,29 @@ def _answer(process: DriverProcess, request: Mapping[str, Any], taken: float) ->
     except Exception as error:
         logger.exception("a question of kind %s", request.get("kind"))
         answer = {"error": f"{type(error).__name__}: {error}"}
+    if _went_wrong(answer) and _spark_ended(process, answer):
+        process.give_up("Spark's JVM ended", SPARK_DIED)  # no other question is to be taken here
+        answer = {"error": SPARK_ENDED}
     try:
         with redis_client() as client:
             interactive_answer(client, request["id"], answer)
     except RedisError as error:
         logger.warning("an answer could not be given: %s", error)
+
+
+def _went_wrong(answer: Mapping[str, Any]) -> bool:
+    result = answer.get("result", {})
+    return "error" in answer or bool(result.get("problems")) or any(test["status"] == "error" for test in result.get("results", ()))
+
+
+def _spark_ended(process: DriverProcess, answer: Mapping[str, Any]) -> bool:
+    """Whether what went wrong is Spark's end, of which the answer tells what it left behind. It may follow the error that causes it."""
+    until = time.monotonic() + (_END_SECONDS if "error" in answer or "OutOfMemoryError" in str(answer) else 0)
+    while not process.spark_ends():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.1)
+    return True
 
 
 def _result(process: DriverProcess, kind: str, payload: Mapping[str, Any], asked: float, is_cancelled: Cancellation) -> dict[str, Any]:

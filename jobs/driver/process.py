@@ -6,11 +6,13 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 from django import db
 from django.conf import settings
 from django.db import close_old_connections, connection
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from jobs import broadcast
@@ -83,15 +85,25 @@ class DriverProcess:
     def is_stopping(self) -> bool:
         return self._stopping.is_set()
 
-    def give_up(self, reason: str) -> None:
+    def give_up(self, reason: str, code: int = HANGING) -> None:
         """Something in this process can only be ended with it; the others hand over first."""
-        self.exit_code = self.exit_code or (SPARK_DIED if self.spark_died() else HANGING)
+        self.exit_code = self.exit_code or (SPARK_DIED if self.spark_died() else code)
         self.stop(reason)
 
     def spark_died(self) -> bool:
         gateway = self.spark.sparkContext._gateway
         process = getattr(gateway, "proc", None)
         return process is not None and process.poll() is not None
+
+    def spark_ends(self) -> bool:
+        """Whether the JVM is gone, or about to be: it stops what runs first."""
+        if self.spark_died():
+            return True
+        try:
+            java: Any = self.spark.sparkContext._jsc
+            return bool(java.sc().isStopped())
+        except (Py4JError, OSError, AttributeError):  # nobody answers any more
+            return True
 
     def attempt_ended(self, attempt: Attempt) -> None:
         with self._lock:

@@ -24,12 +24,19 @@ class Process:
 
     def __init__(self) -> None:
         self.ended = False
+        self.spark_is_gone = False
+
+    def give_up(self, reason: str, code: int) -> None:
+        self.ended = True
 
     def is_stopping(self) -> bool:
         return self.ended
 
     def spark_died(self) -> bool:
         return False
+
+    def spark_ends(self) -> bool:
+        return self.spark_is_gone
 
 
 class Work:
@@ -57,12 +64,12 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
 
 
 @contextmanager
-def driver() -> Iterator[None]:
+def driver() -> Iterator[Process]:
     process = Process()
     thread = threading.Thread(target=interactive.answer_for_ever, args=(cast("DriverProcess", process),))
     thread.start()
     try:
-        yield
+        yield process
     finally:
         process.ended = True
         thread.join(30)
@@ -163,3 +170,34 @@ def test_what_takes_too_long_ends_with_its_question_and_makes_room_for_the_next(
                     queue.interactive_call(kind, {}, timeout=1)
         work.going_on.set()
         assert queue.interactive_call("preview", {"name": "next"}, timeout=20) == {"name": "next"}
+
+
+PROBLEM = {"severity": "error", "message": "OutOfMemoryError: Java heap space"}
+
+
+@pytest.mark.parametrize("told", [ConnectionRefusedError(111, "refused"), {"problems": [PROBLEM]}, {"results": [{"status": "error"}]}])
+def test_what_is_left_of_spark_when_it_ends_is_told_as_its_end(work: Work, monkeypatch: pytest.MonkeyPatch, told: Any) -> None:
+    def worked(*_: Any) -> dict[str, Any]:
+        if isinstance(told, Exception):
+            raise told
+        return cast("dict[str, Any]", told)
+
+    monkeypatch.setattr(interactive, "_result", worked)
+    with driver() as process:
+        process.spark_is_gone = True
+        with pytest.raises(queue.InteractiveFailed, match="Spark ended while it worked on this"):
+            queue.interactive_call("preview", {}, timeout=20)
+        assert process.is_stopping()
+    with driver():
+        if isinstance(told, Exception):
+            with pytest.raises(queue.InteractiveFailed, match="ConnectionRefusedError"):
+                queue.interactive_call("preview", {}, timeout=20)
+        else:
+            assert queue.interactive_call("preview", {}, timeout=20) == told
+
+
+def test_an_answer_that_came_whole_is_given_though_spark_ends(work: Work) -> None:
+    work.going_on.set()
+    with driver() as process:
+        process.spark_is_gone = True
+        assert queue.interactive_call("preview", {"name": "whole"}, timeout=20) == {"name": "whole"}

@@ -14,6 +14,7 @@ from jobs.models import Execution, Job
 from jobs.services.jobs import job_create
 from tests.driver.conftest import status_reached
 from tests.driver.worker import Worker
+from tests.servers.waiting import wait_until
 
 pytestmark = [
     pytest.mark.processes,
@@ -71,3 +72,25 @@ def test_an_endless_preview_ends_the_next_are_answered_and_a_gigabyte_of_prints_
     files = [path for path in (data / "logs").rglob("*") if path.is_file()]
     assert any("printed: xxx" in path.read_text(errors="replace") for path in files)
     assert sum(path.stat().st_size for path in files) < 1_000_000
+
+
+def answered(question: dict[str, Any]) -> bool:
+    """Whether a driver is there that answers; the one that ends may still have heard the question."""
+    try:
+        return len(queue.interactive_call("preview", question, timeout=40)["out"]["out"]["rows"]) == 5
+    except (queue.InteractiveFailed, queue.InteractiveUnavailable):
+        return False
+
+
+def test_a_preview_that_spark_ends_by_is_told_as_that(database_url: str, data: Path, user: User, numbers_job: Callable[..., Job]) -> None:
+    """An error for want of memory in a task ends the JVM."""
+    plain = numbers_job(job_type="BATCH_ROLLER", source={"total_rows": 60, "rows_per_batch": 60})
+    document = through(plain, "")
+    sql = "SELECT size(collect_list(n)) AS n FROM (SELECT explode(sequence(id, id + 400000000)) AS n FROM Numbers)"
+    document["nodes"]["own"] |= {"type": "flow.sql", "config": {"query": sql}}
+    with Worker(database_url=database_url, data=data, ready=False, SHARED_DRIVERS=0, INTERACTIVE_DRIVERS=1):
+        question = {"document": document, "project_id": plain.project_id, "node_id": "own", "rows": 5, "parameters": {}}
+        with pytest.raises(queue.InteractiveFailed, match="Spark ended while it worked on this"):
+            queue.interactive_call("preview", question, timeout=200)
+        document["nodes"]["own"]["config"] = {"query": "SELECT 1 AS n FROM Numbers"}
+        wait_until(lambda: answered(question), seconds=200, what="another driver")
