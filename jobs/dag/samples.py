@@ -58,6 +58,17 @@ class Sample(SampleRows):
 Samples = dict[Identifier, SampleRows]
 
 
+def sample_to_keep(sample: Sample) -> dict[str, Any]:
+    """As plain JSON data. The rows are one text in it: PostgreSQL sorts the keys of objects, and theirs are columns in their order."""
+    plain = sample.model_dump(mode="json")
+    return {**plain, "rows": json.dumps(plain["rows"], ensure_ascii=False, separators=(",", ":"))}
+
+
+def sample_kept(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """What `sample_to_keep` was given, as plain JSON data; in what was kept earlier the rows are a list."""
+    return {**kept, "rows": json.loads(kept["rows"]) if isinstance(kept["rows"], str) else kept["rows"]}
+
+
 def sample_problems(samples: Mapping[str, SampleRows]) -> list[Problem]:
     """What of `samples` is too much to be kept or used. Pointers begin with /samples and the source's id."""
     problems = [

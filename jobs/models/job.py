@@ -67,7 +67,8 @@ class JobVersion(models.Model):
 class JobDraft(models.Model):
     """The one shared draft of a job. `revision` is its ETag; `layout` and `samples` are outside it.
 
-    `samples`: source id → rows that previews take instead of reading it: {"columns", "rows", "by_hand", "taken_at", "taken_by"}.
+    `samples`: source id → rows that previews take instead of reading it: {"columns", "rows", "by_hand", "taken_at", "taken_by"}, the rows
+    as a text in JSON (see jobs.dag.samples).
     `logic_hash` is that of the document with defaults written in, as a version keeps it; "" while it cannot be read.
     """
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from jobs.dag.samples import sample_kept
 from jobs.models import Job, JobDraft
 from jobs.selectors.refusals import NotFound
 from jobs.selectors.shapes.samples import SampleOut, SamplesOut
@@ -34,4 +35,4 @@ def sample_revision(kept: Mapping[str, Any]) -> str:
 
 
 def _out(kept: Mapping[str, Any]) -> SampleOut:
-    return SampleOut(**kept, revision=sample_revision(kept))
+    return SampleOut(**sample_kept(kept), revision=sample_revision(kept))

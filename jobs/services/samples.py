@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 
 from jobs.dag.problems import Problem
-from jobs.dag.samples import Sample, no_sources, sample_problems, sources_in
+from jobs.dag.samples import Sample, no_sources, sample_kept, sample_problems, sample_to_keep, sources_in
 from jobs.dag.storable import storable_data
 from jobs.models import Job, JobDraft, Role
 from jobs.selectors.refusals import Conflict, Invalid
@@ -70,7 +70,7 @@ def _expect(draft: JobDraft, node_id: str, expected: Expected) -> None:
 def _save(draft: JobDraft, samples: Kept, *, within: str = "") -> None:
     sources = _sources(draft)
     left = {node_id: kept for node_id, kept in samples.items() if node_id in sources}
-    _refuse(sample_problems({node_id: Sample.model_validate(kept) for node_id, kept in left.items()}), within=within)
+    _refuse(sample_problems({node_id: Sample.model_validate(sample_kept(kept)) for node_id, kept in left.items()}), within=within)
     JobDraft.objects.filter(pk=draft.pk).update(samples=left)
 
 
@@ -89,4 +89,4 @@ def _sources(draft: JobDraft) -> set[str]:
 
 
 def _plain(sample: Sample, user: "User") -> dict[str, Any]:
-    return sample.model_copy(update={"taken_by": user.get_username(), "rows": storable_data(sample.rows)}).model_dump(mode="json")
+    return sample_to_keep(sample.model_copy(update={"taken_by": user.get_username(), "rows": storable_data(sample.rows)}))

@@ -1,5 +1,6 @@
 """Sample rows beside the draft, and previews that take them."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,25 @@ def test_rows_are_kept_read_back_and_dropped(browser: Client) -> None:
     assert browser.get(SAMPLES).json() == {"samples": {"numbers": kept.json()}}
     assert send(browser, "DELETE", OWN).status_code == 204
     assert browser.get(SAMPLES).json() == {"samples": {}}
+
+
+def test_columns_keep_their_order_whatever_the_database_does_with_keys(browser: Client) -> None:
+    row = {"id": 1, "customer": {"name": "x", "at": "now"}, "at": None}
+    send(browser, "PUT", OWN, {"rows": [row]})
+    draft = JobDraft.objects.get()
+    draft.samples = json.loads(json.dumps(draft.samples, sort_keys=True))  # PostgreSQL sorts them in its way
+    draft.save()
+    assert json.dumps(browser.get(OWN).json()["rows"]) == json.dumps([row])
+
+
+def test_rows_that_were_kept_as_a_list_are_read_and_stay_beside_newer_ones(browser: Client) -> None:
+    more = chain()
+    more["nodes"]["second"] = more["nodes"]["numbers"]
+    send(browser, "PUT", "/api/jobs/numbers/draft", {"document": more}, if_match='"1"')
+    kept = {"columns": "", "rows": ROWS, "by_hand": True, "taken_at": "2026-01-31T12:00:00Z", "taken_by": "erin"}
+    JobDraft.objects.update(samples={"numbers": kept})
+    send(browser, "PUT", f"{SAMPLES}/second", {"rows": [{"id": 3}]})
+    assert [found["rows"] for found in browser.get(SAMPLES).json()["samples"].values()] == [ROWS, [{"id": 3}]]
 
 
 def test_all_rows_are_replaced_at_once_with_columns_one_by_one(browser: Client) -> None:
