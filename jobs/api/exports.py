@@ -7,6 +7,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from drf_spectacular.utils import OpenApiParameter
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -25,6 +26,7 @@ from jobs.models import Project, Role
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.job_details import holds_document
 from jobs.selectors.jobs import job_get, jobs_get
+from jobs.selectors.query_words import query_refused
 from jobs.selectors.refusals import Invalid
 from jobs.selectors.shapes.base import Body, Shape
 from jobs.services.access import role_check
@@ -32,6 +34,9 @@ from jobs.services.jobs import job_documents
 
 FORMATS = ("json", "yaml", "pyspark")
 SCRIPT_SECONDS = 60.0
+_PARAM = OpenApiParameter(
+    "param", str, many=True, description="Of a script: name=value for a parameter of the job, once for each; needs the role EDITOR."
+)
 
 
 class ScriptBody(Body):
@@ -94,14 +99,17 @@ class JobExportView(ApiView):
         "The job's document as a file",
         responds=ANY_OBJECT,
         tag="documents",
-        query=[asked("format", "json, yaml, or pyspark for a script.", choices=FORMATS)],
+        query=[asked("format", "json, yaml, or pyspark for a script.", choices=FORMATS), _PARAM],
     )
     def get(self, request: Request, job_name: str) -> HttpResponse:
         chosen = request.query_params.get("format") or "json"
         job = job_get(user=self.user(), job_name=job_name)
         [document] = job_documents([job])
+        parameters = _parameters(request.query_params.getlist("param"))
+        if parameters:  # writing the script reads from the project's systems: with other values it may read others than the job does
+            role_check(user=self.user(), project=job.project_id, role=Role.EDITOR)
         if chosen == "pyspark":  # a dash, for Python looks for modules beside a script first, and a job may be called like one
-            return _file(_script(document, job.project), f"{job.job_name}-job.py", "text/x-python; charset=utf-8")
+            return _file(_script(document, job.project, parameters), f"{job.job_name}-job.py", "text/x-python; charset=utf-8")
         form: Literal["json", "yaml"] = "yaml" if chosen == "yaml" else "json"
         return _file(document_text(document, form), f"{job.job_name}.{form}", f"application/{form}; charset=utf-8")
 
@@ -131,8 +139,15 @@ def script_of(document: Mapping[str, Any], *, project: Project, parameters: Mapp
     return ScriptOut(text=found.get("text", ""), problems=[Problem.model_validate(item) for item in found["problems"]])
 
 
-def _script(document: Mapping[str, Any], project: Project) -> str:
-    written = script_of(document, project=project, parameters={})
+def _parameters(given: list[str]) -> dict[str, str]:
+    parted = [text.partition("=") for text in given]
+    if wrong := [name for name, sign, _ in parted if not (name and sign)]:
+        raise query_refused({"param": f'write a parameter as name=value, not as "{wrong[0][:64]}"'})
+    return {name: value for name, _, value in parted}
+
+
+def _script(document: Mapping[str, Any], project: Project, parameters: Mapping[str, str]) -> str:
+    written = script_of(document, project=project, parameters=parameters)
     if not written.text:
         raise Invalid("the job cannot be written as plain PySpark", problems=written.problems)
     return written.text

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from io import BytesIO
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -217,6 +218,26 @@ def test_without_a_driver_no_script_is_written_and_other_formats_do_not_exist(br
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, "unavailable")
     assert "no interactive driver runs" in refused.json()["error"]["message"]
     assert browser.get("/api/jobs/numbers/export?format=exe").status_code == 422
+
+
+def test_an_export_as_a_script_takes_values_of_parameters(
+    browser: Client, editor: User, home: Project, client_of: Callable[[User], Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job(editor)
+    asked: list[dict[str, Any]] = []
+
+    def written(kind: str, payload: dict[str, Any], **_: Any) -> dict[str, Any]:
+        asked.append(payload["parameters"])
+        return {"problems": [], "text": "# a script"}
+
+    monkeypatch.setattr(exports, "driver_answer", written)
+    script = "/api/jobs/numbers/export?format=pyspark"
+    assert browser.get(f"{script}&param=carrier=AA&param=where=a%3Db").content == b"# a script"
+    assert asked == [{"carrier": "AA", "where": "a=b"}]
+    refused = browser.get(f"{script}&param=carrier").json()["error"]["problems"]
+    assert [(one["pointer"], one["message"]) for one in refused] == [("/param", 'write a parameter as name=value, not as "carrier"')]
+    viewer = client_of(member(home, "vera", Role.VIEWER))
+    assert (viewer.get(script).status_code, viewer.get(f"{script}&param=carrier=AA").status_code) == (200, 403)
 
 
 def test_a_script_waits_for_the_driver_that_a_living_worker_starts(browser: Client, editor: User, monkeypatch: pytest.MonkeyPatch) -> None:

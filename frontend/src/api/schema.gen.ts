@@ -9858,6 +9858,8 @@ export interface operations {
             query?: {
                 /** @description json, yaml, or pyspark for a script. */
                 format?: "json" | "pyspark" | "yaml";
+                /** @description Of a script: name=value for a parameter of the job, once for each; needs the role EDITOR. */
+                param?: string[];
             };
             header?: never;
             path: {
