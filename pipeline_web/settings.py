@@ -212,9 +212,8 @@ CHECKPOINT_ROOT = Path(env.str("CHECKPOINT_ROOT", str(DATA_DIR / "checkpoints"))
 #: Whether every worker's host sees the same CHECKPOINT_ROOT; if not, an execution stays on the host whose disk holds its position.
 CHECKPOINT_ROOT_SHARED = switch("CHECKPOINT_ROOT_SHARED", not SPARK_MASTER.startswith("local"))
 #: An embedded installation is on one machine, whose name may follow the network: its disk keeps the one it had at first.
-STORAGE_HOST = env.str("STORAGE_HOST", "") or (
-    disk_name_read_or_created(DATA_DIR / "keys" / "storage_host") if EMBEDDED else socket.gethostname()
-)
+_DISK_NAME = DATA_DIR / "keys" / "storage_host"
+STORAGE_HOST = env.str("STORAGE_HOST", "") or (disk_name_read_or_created(_DISK_NAME) if EMBEDDED else socket.gethostname())
 LOG_DIR = Path(env.str("LOG_DIR", str(DATA_DIR / "logs")))
 #: Folders that file nodes and SQLite connections of the projects that share files may use (after realpath).
 FILE_ROOTS = [Path(root).resolve() for root in env.list("FILE_ROOTS", cast=str.strip, default=[str(DATA_DIR / "files")])]
