@@ -94,6 +94,7 @@ class PreviewOut(Shape):
     `inputs`: by port, or where several edges lead into one port by where each comes from (NODE, or NODE.PORT); `outputs`: by port.
     `not_acted`: nodes up to this one that act on another system in a run, and only pass their rows on here.
     `given`: the sources whose rows were sent along; the others were read. `printed`: what Python printed up to this node, cut short.
+    `supposed`: the parameters up to this node that have no default and were given no value, and the value that stood for each.
     """
 
     available: bool
@@ -104,6 +105,7 @@ class PreviewOut(Shape):
     not_acted: list[str] = Field(default_factory=list)
     given: list[str] = Field(default_factory=list)
     printed: list[PreviewPrint] = Field(default_factory=list)
+    supposed: dict[str, Any] = Field(default_factory=dict)
 
 
 class ProposedConnectionOut(Shape):
@@ -206,6 +208,7 @@ def _preview(found: dict[str, Any]) -> PreviewOut:
         not_acted=found.get("not_acted", []),
         given=found.get("given", []),
         printed=found.get("printed", []),
+        supposed=found.get("supposed", {}),
     )
 
 

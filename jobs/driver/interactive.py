@@ -226,7 +226,7 @@ def _preview(process: DriverProcess, document: DagDocument, payload: Mapping[str
         return {"problems": [problem.model_dump() for problem in error.problems]}
     inputs = {name: _side(table) for name, table in tables.pop("inputs").items()}
     ports = {port: _side(table) for port, table in tables.pop("ports").items()}
-    told = {name: tables.pop(name) for name in ("not_acted", "given", "printed")}
+    told = {name: tables.pop(name) for name in ("not_acted", "given", "printed", "supposed")}
     sides = {name: _side(table) for name, table in tables.items() if table is not None}
     return {
         "problems": [],

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from jobs.dag.beside import part_read
 from jobs.dag.document import DagDocument
 from jobs.dag.graph import structure_problems, topological_order
-from jobs.dag.parameters import substitute, trial_values
+from jobs.dag.parameters import example_values, references, substitute, trial_values
 from jobs.dag.problems import Problem, errors_in
 from jobs.dag.samples import SampleRows
 from jobs.engine.analysis_problems import problem_of
@@ -64,6 +64,7 @@ def preview(
     port as the node it comes from, with ".PORT" unless that is out. "ports" holds the tables of other output ports by name; "not_acted"
     the nodes up to this one that act on another system in a run: here they pass their rows on. "given" are the sources whose rows came
     from `samples`: nothing of their systems is touched. "printed" is what Python prints at nodes meanwhile: [{"node_id", "text"}].
+    "supposed" are the parameters up to this node without a value, and what stood for each.
 
     Each source above the node gives at most `rows` rows, so a filter may leave none; what is looked up in is read whole, as in a run.
     PlanInvalid if the node, or one above it, does not hold, or sample rows do not fit their columns. Faults elsewhere in the document
@@ -86,7 +87,8 @@ def preview(
     try:
         with workers_of(workers), time_limit(session, group, seconds, is_cancelled) as limit:
             tables = _tables(steps, session, node_id, rows, limit, given)
-        return {**tables, "not_acted": [*filter(steps.acts, steps.by_id)], "given": list(given), "printed": prints.found()}
+        acting, supposed = [*filter(steps.acts, steps.by_id)], _supposed(part, parameters or {}, steps)
+        return {**tables, "not_acted": acting, "given": list(given), "printed": prints.found(), "supposed": supposed}
     except AtNode as error:
         told: list[Problem] = []
         if not limit.passed:  # Spark refuses what it is asked for after that, and the analysis would blame a source
@@ -116,6 +118,14 @@ def _part(document: DagDocument, node_id: str, parameters: Mapping[str, Any], re
     if faults or wrong:
         raise PlanInvalid([*wrong, *faults])
     return part, values
+
+
+def _supposed(part: DagDocument, given: Mapping[str, Any], steps: Steps) -> dict[str, Any]:
+    """Code may read any parameter."""
+    used = {name for node in part.nodes.values() for _, name in references(node.config)}
+    has_code = bool(steps_of_code(steps.plan.steps, steps.registry))
+    without = {name for name, parameter in part.parameters.items() if parameter.default is None and name not in given}
+    return {name: value for name, value in example_values(part).items() if name in without and (has_code or name in used)}
 
 
 def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit: Limit, given: Mapping[str, GivenTable]) -> dict[str, Any]:

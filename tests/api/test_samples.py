@@ -161,7 +161,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     def answered(kind: str, payload: dict[str, Any], timeout: float, **_: Any) -> dict[str, Any]:
         questions.append((kind, payload))
-        return {"problems": [], "in": {}, "out": {}, "not_acted": [], "given": list(payload["samples"])}
+        return {"problems": [], "in": {}, "out": {}, "not_acted": [], "given": list(payload["samples"]), "supposed": {"least": 1}}
 
     monkeypatch.setattr(documents, "interactive_call", answered)
     return questions
@@ -171,7 +171,7 @@ def test_a_preview_hands_the_rows_on_and_says_what_was_given(browser: Client, as
     body = {"document": chain(), "node_id": "out"}
     assert send(browser, "POST", "/api/jobs/preview", body).json()["given"] == []
     answer = send(browser, "POST", "/api/jobs/preview", {**body, "samples": {"numbers": {"rows": ROWS}}})
-    assert (answer.status_code, answer.json()["given"]) == (200, ["numbers"])
+    assert (answer.status_code, answer.json()["given"], answer.json()["supposed"]) == (200, ["numbers"], {"least": 1})
     assert [payload["samples"] for _, payload in asked] == [{}, {"numbers": {"columns": "", "rows": ROWS}}]
 
 

@@ -32,6 +32,16 @@ def test_rows_stand_for_a_source_whose_system_is_away(bench: Bench) -> None:
     assert found["out"]["columns"] == [{"name": "id", "type": "bigint"}, {"name": "amount", "type": "double"}]
 
 
+def test_a_value_that_was_supposed_for_a_parameter_is_told(bench: Bench) -> None:
+    kinds = {"least": {"type": "integer"}, "unused": {"type": "string"}, "known": {"type": "integer", "default": 3}}
+    nodes = {"shop": AWAY, "dear": keep("amount > ${least} + ${known}"), "own": ("flow.python", {"code": "def process(row): return row"})}
+    given = {"shop": SampleRows(rows=SHOP)}
+    edges = "shop>dear, dear>own"
+    assert looked_at(bench, nodes, edges, "shop", given, parameters=kinds)["supposed"] == {}
+    assert looked_at(bench, nodes, edges, "dear", given, parameters=kinds)["supposed"] == {"least": 1}
+    assert looked_at(bench, nodes, edges, "own", given, parameters=kinds)["supposed"] == {"least": 1, "unused": ""}
+
+
 def test_sources_without_sample_rows_are_read(bench: Bench) -> None:
     lookup = ("flow.lookup", {"keys": [{"left": "id", "right": "id"}], "columns": ["amount"]})
     nodes = {"gen": numbers(), "shop": AWAY, "priced": lookup, "out": COLLECT}

@@ -3738,6 +3738,7 @@ export interface components {
          *     `inputs`: by port, or where several edges lead into one port by where each comes from (NODE, or NODE.PORT); `outputs`: by port.
          *     `not_acted`: nodes up to this one that act on another system in a run, and only pass their rows on here.
          *     `given`: the sources whose rows were sent along; the others were read. `printed`: what Python printed up to this node, cut short.
+         *     `supposed`: the parameters up to this node that have no default and were given no value, and the value that stood for each.
          */
         PreviewOut: {
             /** Available */
@@ -3760,6 +3761,10 @@ export interface components {
             given: string[];
             /** Printed */
             printed: components["schemas"]["PreviewPrint"][];
+            /** Supposed */
+            supposed: {
+                [key: string]: unknown;
+            };
         };
         /** PreviewPrint */
         PreviewPrint: {

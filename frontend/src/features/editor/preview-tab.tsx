@@ -60,6 +60,7 @@ function Sides({ preview, nodeId }: { preview: Preview; nodeId: string }) {
   const type = useEditor((state) => state.catalogue.get(document.nodes[nodeId]?.type ?? ''))
   const names = (ids: readonly string[]) => ids.map((id) => document.nodes[id]?.name ?? id)
   const held = names(preview.not_acted)
+  const supposed = Object.entries(preview.supposed).map(([parameter, value]) => `${parameter} = ${JSON.stringify(value)}`).join(', ')
   const refusing = names(sinksAbove(document, nodeId))
   const name = (kind: 'in' | 'out', port: string) => (port === kind ? t(`preview.${kind}`) : port === 'errors' ? t('preview.rejected') : t(`preview.${kind}Of`, { port }))
   const allRejected = (preview.outputs.errors?.rows.length ?? 0) > 0
@@ -67,6 +68,7 @@ function Sides({ preview, nodeId }: { preview: Preview; nodeId: string }) {
     <>
       {held.length > 0 && <p className="pw-preview-held" role="note">{t('preview.held', { nodes: held.join(', '), count: held.length })}</p>}
       {refusing.length > 0 && <p className="pw-preview-held" role="note">{t('preview.refused', { nodes: refusing.join(', ') })}</p>}
+      {supposed && <p className="pw-preview-held" role="note">{t('preview.supposed', { values: supposed, interpolation: { escapeValue: false } })}</p>}
       <div className="pw-preview-sides">
         {Object.entries(preview.inputs).map(([input, side]) => <PreviewTable key={`in ${input}`} title={name('in', inputName(document, type, input))} side={side} empty={t('preview.none')} />)}
         {shownOutputs(type, preview.outputs).map(([port, side]) => <PreviewTable key={`out ${port}`} title={name('out', port)} side={side} empty={t(port === 'out' && allRejected ? 'preview.allRejected' : type?.family === 'source' ? 'preview.noneOfSource' : 'preview.none')} />)}

@@ -50,7 +50,7 @@ function opened(kept: Sample, answers: Record<string, [status: number, body: unk
   return { sent, onClose }
 }
 
-const FITS: [number, unknown][] = [[200, { available: true, message: '', problems: [], inputs: {}, outputs: {}, not_acted: [], given: ['shop'], printed: [] }]]
+const FITS: [number, unknown][] = [[200, { available: true, message: '', problems: [], inputs: {}, outputs: {}, not_acted: [], given: ['shop'], printed: [], supposed: {} }]]
 const write = async (text: string) => fireEvent.change(await screen.findByRole('textbox', { name: 'rowsOf' }), { target: { value: text } })
 const press = (name: string) => fireEvent.click(screen.getByRole('button', { name }))
 
@@ -78,7 +78,7 @@ it('CSV is read by the columns that are written where the source tells none', as
 
 it('rows that do not fit are told one by one and not kept', async () => {
   const problem = { severity: 'error', code: 'sample.misfit', node_id: 'shop', pointer: '/samples/shop/rows/0/id', message: 'sample rows of Shop, row 1, column id: "x" is no bigint' }
-  const { sent } = opened(mine, { 'POST preview': [[200, { available: false, message: '', problems: [problem], inputs: {}, outputs: {}, not_acted: [], given: [], printed: [] }]] })
+  const { sent } = opened(mine, { 'POST preview': [[200, { available: false, message: '', problems: [problem], inputs: {}, outputs: {}, not_acted: [], given: [], printed: [], supposed: {} }]] })
   await write('[{"id": "x"}]')
   press('save')
   expect(await screen.findByText('"x" is no bigint')).toBeVisible()

@@ -15,7 +15,7 @@ const drawn = (type: DagDocument['type']): DagDocument => ({
   settings: {},
 })
 const side = (...rows: number[]) => ({ columns: [{ name: 'n', type: 'bigint' }], rows: rows.map((n) => [n]) })
-const shown = (out: object) => ({ available: true, message: '', problems: [], inputs: {}, outputs: { out }, not_acted: [], given: [], printed: [] })
+const shown = (out: object) => ({ available: true, message: '', problems: [], inputs: {}, outputs: { out }, not_acted: [], given: [], printed: [], supposed: {} })
 
 interface Asked {
   path: string
