@@ -1,4 +1,4 @@
-"""A clock that stands at the time a test gives: for Spark's streaming, and for what asks for the time in a batch."""
+"""A clock that stands: at the time a test gives, for Spark's streaming; at a batch's time, for what asks for the time in it."""
 
 from __future__ import annotations
 
@@ -55,12 +55,18 @@ def clock_set(
     return _set(made, milliseconds, time_zone)
 
 
+def asks_for_time(frame: DataFrame) -> bool:
+    """Whether the current time or day stands in what makes its rows."""
+    patterns = cast(Any, frame.sparkSession)._jvm.org.apache.spark.sql.catalyst.trees.TreePattern
+    return bool(cast(Any, frame)._jdf.queryExecution().analyzed().containsPattern(patterns.CURRENT_LIKE()))
+
+
 def _set(frame: DataFrame, milliseconds: int | None, time_zone: str) -> DataFrame:
+    if not asks_for_time(frame):
+        return frame
     session: Any = frame.sparkSession
     jvm, plan = session._jvm, cast(Any, frame)._jdf.queryExecution().analyzed()
     catalyst = jvm.org.apache.spark.sql.catalyst
-    if not plan.containsPattern(catalyst.trees.TreePattern.CURRENT_LIKE()):
-        return frame
     parse = session._jsparkSession.sessionState().sqlParser().parseExpression
     # Of all that asks for the time, Spark's streaming overlooks now().
     of_batch = {"Now": catalyst.expressions.CurrentTimestamp()}

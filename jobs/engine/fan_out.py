@@ -16,7 +16,7 @@ from jobs.engine.frames import Frames
 from jobs.engine.grouping import QueryPlan, frontier_port
 from jobs.engine.late_port import LateRows
 from jobs.engine.late_rows import stateful_nodes, with_late_rows
-from jobs.engine.progress import last_execution
+from jobs.engine.progress import batch_time, last_execution
 from jobs.engine.references import References
 from jobs.engine.row_counter import RowCounter
 from jobs.engine.session import session_enter
@@ -65,7 +65,8 @@ class FanOut:
 
         try:
             too_late = late.of(frame, seen_in_stream, last_execution(query)) if self._leads_late_on else None
-            branches = self._branches(frame, too_late, counter, acting, self._steps.plan.time_of(batch_id))
+            time = self._steps.plan.time_of(batch_id) or batch_time(query)
+            branches = self._branches(frame, too_late, counter, acting, time)
             acting.carry_out(branches, self._plan.sinks)
             self.sinks.write(batch_id, branches, seen)
         finally:
@@ -87,7 +88,7 @@ class FanOut:
         """Let go of what was kept between batches."""
         self._references.close()
 
-    def _branches(self, frame: DataFrame, too_late: DataFrame | None, counter: Counter, acting: Acting, clock_ms: int | None) -> Frames:
+    def _branches(self, frame: DataFrame, too_late: DataFrame | None, counter: Counter, acting: Acting, clock_ms: int) -> Frames:
         counted = frozenset(self._plan.nodes)
         given = self._given(frame, too_late)
         return Frames(

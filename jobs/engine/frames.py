@@ -32,7 +32,8 @@ class Frames:
     a streaming frame that several of them read is not shared, because Spark refuses one source twice in a query: each edge out
     of it gets an occurrence of its own, named by the edge. `keep` may persist a node's frame. `references` are kept from one batch
     to the next; `beside` is `given` for what they are made of, `static` are the frames themselves where they were built already.
-    `clock_ms`: what a test's clock shows, to all that asks for the time in a batch. `query_dir`: Spark's folder of a streaming query.
+    `clock_ms`: the time, to all that asks for it in a batch of a stream, or while a test's clock shows it; each sink is an action of
+    its own, and Spark would tell each another time. `query_dir`: Spark's folder of a streaming query.
     """
 
     def __init__(

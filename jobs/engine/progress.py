@@ -203,3 +203,8 @@ def last_execution(query: StreamingQuery) -> Any:
     """Spark's execution of the batch that is being written, or was written last."""
     java_query: Any = query._jsq
     return java_query.streamingQuery().lastExecution()
+
+
+def batch_time(query: StreamingQuery) -> int:
+    """When the batch that is being written was planned, in milliseconds since 1970; Spark keeps it for when the batch is begun again."""
+    return int(last_execution(query).offsetSeqMetadata().batchTimestampMs())

@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from jobs.engine.failure import ExecutionFailure
 from jobs.engine.preview import preview
 from jobs.engine.validation import analyse
 from jobs.nodes.base import Limits
 from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, files, keep, numbers, windows
+from tests.engine.nodes import CollectSink, SlowSink
 
 pytestmark = pytest.mark.spark
 
@@ -94,3 +96,32 @@ def test_a_preview_shows_the_rows_of_each_port(bench: Bench) -> None:
     found = {port: [row["id"] for row in table["rows"]] for port, table in shown["ports"].items()}
     assert found == {"fizz": [0, 3, 6, 9, 12, 15], "buzz": [0, 5, 10, 15], "else": [1, 2, 4, 7, 8, 11, 13, 14]}
     assert shown["out"] is None
+
+
+def test_a_row_that_is_sent_by_the_time_leaves_by_one_port_however_long_a_sink_takes(bench: Bench) -> None:
+    """Every other second all rows leave by the first port, to a sink that takes longer than a second."""
+    even = [{"name": "even", "condition": "second(current_timestamp()) % 2 = 0"}]
+    nodes = {"gen": numbers(3600, 600), "way": split(branches=even), "even": ("sink.slow", {}), "odd": COLLECT}
+    plan = bench.plan(document(nodes, "gen>way, way.even>even, way.else>odd", type="STREAMING"))
+    bench.drained(plan, 3600)
+    odd = [row.id for batch in CollectSink.rows[plan.generation + "odd"].values() for row in batch]
+    assert sorted(SlowSink.took[plan.generation] + odd) == list(range(3600))
+
+
+def test_a_batch_has_one_time_for_all_its_sinks_and_when_it_is_begun_again(bench: Bench) -> None:
+    stamp = ("flow.compute_columns", {"columns": [{"name": "seen", "expression": "now()"}]})
+    nodes = {"gen": numbers(), "one": stamp, "two": stamp, "a": COLLECT, "b": COLLECT, "c": ("sink.fail", {})}
+    read = document(nodes, "gen>one, gen>two, one>a, two>b, gen>c", type="STREAMING")
+
+    def failed(attempt: int) -> dict[int, set[Any]]:
+        """Batch → the times of its rows."""
+        plan = bench.plan(read, generation="one-time", attempt=attempt)
+        run, _ = bench.run(plan)
+        with pytest.raises(ExecutionFailure):
+            run.wait(90)
+        sinks = [CollectSink.rows[plan.generation + sink] for sink in ("a", "b")]
+        return {batch: {row.seen for sink in sinks for row in sink[batch]} for batch in (0, 1)}
+
+    first = failed(1)
+    assert [len(times) for times in first.values()] == [1, 1]
+    assert failed(2) == first

@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from jobs.dag.document import DagDocument
 from jobs.dag.problems import Problem
 from jobs.engine.analysis_problems import problem_of
+from jobs.engine.clock import asks_for_time
 from jobs.engine.compiler import plan_compile, settings_resolve
 from jobs.engine.counts import NoCounter
 from jobs.engine.failure import AtNode
@@ -179,7 +180,7 @@ class _Writer:
         given = name_given(self._spark.createDataFrame([], stream.schema), "rows")
         before, self._sections = self._sections, []
         behind = Frames(
-            self._steps, self._spark, NoCounter(), mode="batch", given={plan.frontier: {port or "out": given}}, keep=self._named
+            self._steps, self._spark, NoCounter(), mode="batch", given={plan.frontier: {port or "out": given}}, keep=self._timed_named
         )
         calls = []
         for sink in plan.sinks:
@@ -235,6 +236,14 @@ class _Writer:
     def _batch_named(self, node_id: str, frame: DataFrame) -> DataFrame:
         """Rows that are read more than once are computed once."""
         return self._named(node_id, frame, persisted=node_id in self._shared and node_id not in self._steps.sources)
+
+    def _timed_named(self, node_id: str, frame: DataFrame) -> DataFrame:
+        """Where several read rows that the time decides about, it is asked for once, as each sink would be told another."""
+        timed = node_id in self._shared and asks_for_time(frame)
+        named = self._named(node_id, frame, persisted=timed)
+        if timed and (name := self._recording.code_of(named).text()) not in self._kept:
+            self._kept.append(name)
+        return named
 
     def _named(self, node_id: str, frame: DataFrame, *, persisted: bool = False) -> DataFrame:
         """What has to be computed once is kept; what acts on another system does so for all rows, whatever is read of them."""

@@ -104,6 +104,30 @@ def test_a_stream_forks_goes_on_behind_what_it_read_and_overwrites_only_once(spa
     assert "x,y,z,w" in found["bad"][0]["rejected_reason"]
 
 
+def test_what_a_stream_sends_by_the_time_it_asks_for_the_time_once(spark, root, monkeypatch, tmp_path):  # noqa: F811
+    branches = [{"name": "odd", "condition": "unix_micros(current_timestamp()) % 2 = 1"}]
+    stamp = {"columns": [{"name": "seen", "expression": "current_timestamp()"}]}
+    nodes: dict[str, Any] = {
+        "rows": files(),
+        "stamp": {"type": "flow.compute_columns", "name": "Stamp", "config": stamp},
+        "way": {"type": "flow.split", "name": "Way", "config": {"branches": branches}},
+    }
+    for name in ("odd", "even", "a", "b", "c"):
+        nodes[name] = {"type": "sink.file", "name": name, "config": {"path": name, "format": "json"}}
+    (root / "in").mkdir()
+    edges = ["rows stamp", "stamp a", "stamp b", "rows way", "way.odd odd", "way.else even", "rows.errors c"]
+    written = script(spark, root, nodes, edges, job_type="STREAMING")
+    assert not written.problems
+    assert ".persist()" in written.text
+    for number in range(2):
+        lines(root, f"{number}.csv", f"{number},a,,true")
+        run(spark, written.text, monkeypatch, tmp_path)
+    found = {name: sorted(row.seen for row in spark.read.json(str(root / name)).collect()) for name in ("a", "b")}
+    assert found["a"] == found["b"]
+    ids = [row.id for name in ("odd", "even") if list((root / name).glob("*.json")) for row in spark.read.json(str(root / name)).collect()]
+    assert sorted(ids) == [0, 1]
+
+
 def test_kafka_keeps_its_secret_outside(spark, root):  # noqa: F811
     config = {"servers": "127.0.0.1:9", "security": "sasl_plaintext", "mechanism": "PLAIN", "user": "me"}
     settings = ConnectionSettings("events", "kafka", config, {"password": secret_stand_in("events", "password")})
