@@ -22,3 +22,11 @@ def longer_than_nothing(text: str) -> str:
 Duration = Annotated[str, AfterValidator(_duration)]
 #: One that is not zero.
 Span = Annotated[str, AfterValidator(longer_than_nothing)]
+
+
+def late_delay(late: str) -> str:
+    """The delay of a watermark that takes in rows which are `late` behind the newest one.
+
+    By its own time a row is too late for Spark where it is not newer than the watermark, which is one of whole milliseconds.
+    """
+    return f"{duration_ms(late) + 1} milliseconds"

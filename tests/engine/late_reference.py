@@ -1,7 +1,7 @@
 """What windows, joins, repeats and own state give of rows that come in batches, by plain Python: late rows are left out as Spark does.
 
 A batch leaves out what is not newer than the watermark that the batch before it had, and lets go at its end of what is not newer than
-its own: the newest time of all batches before it, less the delay.
+its own: the newest time of all batches before it, less the delay. Joins and own state take in what is as old as that.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def counted(batches: Batches) -> Kept:
     for batch, (late, _) in zip(batches, late_marks(batches, DELAY), strict=True):
         for row in sorted(batch, key=lambda one: (one["at"], one["id"])):
             ids = seen.setdefault(row["key"], {})
-            if row["at"] > late and row["id"] not in ids:
+            if row["at"] >= late and row["id"] not in ids:
                 found[row["id"], len(ids), sum(ids)] += 1
                 ids[row["id"]] = None
     return found

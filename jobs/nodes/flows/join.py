@@ -14,7 +14,7 @@ from jobs.dag.durations import duration_ms
 from jobs.nodes import base
 from jobs.nodes.base import Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, quoted, require_columns, require_timestamp
-from jobs.nodes.duration_fields import Duration
+from jobs.nodes.duration_fields import Duration, late_delay
 from jobs.nodes.form import hints
 from jobs.nodes.key_pairs import KeyPair, key_pairs_check, key_pairs_field, keys_equal
 
@@ -120,7 +120,7 @@ class Join(Flow[JoinConfig]):
         if config.kind == "full":  # where it leaves no row out, Spark's join of streams takes two nulls for equal
             condition &= reduce(and_, (column(pair.left).isNotNull() for pair in config.keys))
         if config.left_time:
-            late = f"{duration_ms(config.late)} milliseconds"
+            late = late_delay(config.late)
             left, other = left.withWatermark(quoted(config.left_time), late), other.withWatermark(_TIME, late)
             condition &= F.col(_TIME) >= column(config.left_time) - _span(config.before)
             condition &= F.col(_TIME) <= column(config.left_time) + _span(config.after)

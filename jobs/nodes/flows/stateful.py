@@ -18,6 +18,7 @@ from jobs.nodes.columns import (
     schema_from_ddl,
     schema_of,
 )
+from jobs.nodes.duration_fields import late_delay
 from jobs.nodes.flows.keyed_flow import KeyedFlow, key_names, keys_check, made_schema
 from jobs.nodes.flows.stateful_config import Kept, StatefulConfig
 from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
@@ -74,9 +75,8 @@ class Stateful(KeyedFlow[StatefulConfig]):
         if not context.bounded:
             _check_names(config)
         if config.time == "event":
-            late = f"{duration_ms(config.late)} milliseconds"
             frame = frame.filter(column(config.time_column).isNotNull())
-            frame = frame if context.mode == "batch" else frame.withWatermark(quoted(config.time_column), late)
+            frame = frame if context.mode == "batch" else frame.withWatermark(quoted(config.time_column), late_delay(config.late))
         made = made_schema(frame, key_names(frame, config.keys), schema_of(config.columns))
         keyed = _keyed(frame, made, context)
         if context.mode == "batch":
