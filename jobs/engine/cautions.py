@@ -11,7 +11,7 @@ from jobs.dag.problems import Problem
 from jobs.engine.grouping import is_whole, sends_again
 from jobs.engine.steps import Steps
 from jobs.nodes.base import Flow, NodeContext, NodeError, NodeType, Sink
-from jobs.nodes.groups import GroupsRows, ReplacesByKeys
+from jobs.nodes.groups import GroupsRows, PicksRows, ReplacesByKeys
 from jobs.nodes.windows import WindowFlow
 
 if TYPE_CHECKING:
@@ -33,11 +33,12 @@ def cautions_of(node_type: NodeType[Any], context: NodeContext[Any], arriving: S
 
 
 def caution_of_updates(steps: Steps, node_id: str, columns: Sequence[str]) -> list[Problem]:
-    """A warning of a stream's sink in which the changes of a group would stand side by side, or groups take each other's place."""
+    """Warnings of a stream's sink in which the changes of a group would stand side by side, or groups take each other's place or stay."""
     node_type, step = steps.types[node_id], steps.by_id[node_id]
-    if isinstance(node_type, ReplacesByKeys) and node_type.replaces(step.config):
-        return _caution_of_keys(steps, node_id, node_type.keys_of(step.config), columns)
-    if not (isinstance(node_type, Sink) and node_type.accumulates) or node_type.replaces(step.config):
+    if isinstance(node_type, Sink) and node_type.replaces(step.config):
+        keys = node_type.keys_of(step.config) if isinstance(node_type, ReplacesByKeys) else ()
+        return [*(_caution_of_keys(steps, node_id, keys, columns) if keys else ()), *_caution_of_picking(steps, node_id)]
+    if not (isinstance(node_type, Sink) and node_type.accumulates):
         return []
     if not (other := _before(steps, node_id, sends_again)):
         return []
@@ -63,6 +64,23 @@ def _caution_of_keys(steps: Steps, node_id: str, keys: Sequence[str], columns: S
             )
             pointer = pointer_of(("nodes", node_id, "config", "keys"))
             return [Problem(severity="warning", code="keys.incomplete", node_id=node_id, pointer=pointer, message=message)]
+    return []
+
+
+def _caution_of_picking(steps: Steps, node_id: str) -> list[Problem]:
+    """Nothing tells a sink that a group does not come any more: what it wrote of it stays."""
+    for other in steps.upstream((node_id,)) if _is_of_stream(steps, node_id) else ():
+        node_type, step = steps.types[other], steps.by_id[other]
+        if not (isinstance(node_type, PicksRows) and node_type.picks(step.config)):
+            continue
+        if again := next((steps.by_id[one].name for one in steps.upstream((other,)) if sends_again(steps, one)), ""):
+            message = (
+                f'"{steps.by_id[node_id].name}": "{again}" before it sends a group again each time it changes, and "{step.name}" looks at '
+                "it each time: one that no longer comes here stays as it was written; write all groups, and pick where they are read"
+            )
+            return [
+                Problem(severity="warning", code="updates.picked", node_id=node_id, pointer=pointer_of(("nodes", node_id)), message=message)
+            ]
     return []
 
 

@@ -1,4 +1,4 @@
-"""What tells rows apart: the groups of a flow, and the keys by which a sink lets a row take the place of another."""
+"""What tells rows apart: the groups of a flow, what it looks for in them, and the keys by which a sink lets a row replace another."""
 
 from __future__ import annotations
 
@@ -12,6 +12,14 @@ class GroupsRows:
     def groups_of(self, config: Any) -> Sequence[str]:
         names: Sequence[str] = config.group_by
         return names
+
+
+class PicksRows:
+    """A flow that looks at a row to say whether it goes on, or where to."""
+
+    def picks(self, config: Any) -> bool:
+        """Whether one with this config does so."""
+        return True
 
 
 class ReplacesByKeys:

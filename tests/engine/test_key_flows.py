@@ -207,9 +207,12 @@ def test_state_that_grows_is_told_on_the_field_that_bounds_it(bench: Bench) -> N
     assert analysis(bench, {**nodes, "gen": numbers(10)}, edges, "BATCH_ROLLER").problems == []
 
 
+MORE = ("flow.compute_columns", {"columns": [{"name": "more", "expression": "1"}]})
+
+
 def test_changes_that_would_stand_side_by_side_in_a_target_are_told(bench: Bench) -> None:
     def told(before: Any, out: Any, type: str = "STREAMING") -> list[tuple[str, str, str | None]]:
-        nodes = {"gen": numbers(None if type == "STREAMING" else 9), "counts": before, "all": keep("true"), "out": out}
+        nodes = {"gen": numbers(None if type == "STREAMING" else 9), "counts": before, "all": MORE, "out": out}
         found = analysis(bench, nodes, "gen>counts, counts>all, all>out", type).problems
         assert [one.message for one in found if "sends a group again each time it changes" not in one.message] == []
         return [(one.severity, one.code, one.node_id) for one in found]
@@ -235,10 +238,34 @@ def test_changes_that_would_stand_side_by_side_in_a_target_are_told(bench: Bench
 )
 def test_groups_that_would_take_the_place_of_each_other_are_told(bench: Bench, before: Any, keys: list[str], left_out: str) -> None:
     delta = {"path": str(bench.files / "table"), "mode": "upsert", "keys": keys}
-    nodes = {"gen": numbers(None), "counts": before, "all": keep("true"), "out": ("sink.delta", delta)}
+    nodes = {"gen": numbers(None), "counts": before, "all": MORE, "out": ("sink.delta", delta)}
     found = [one for one in analysis(bench, nodes, "gen>counts, counts>all, all>out").problems if one.code != "state.grows"]
     assert [(one.severity, one.pointer) for one in found] == ([("warning", "/nodes/out/config/keys")] if left_out else [])
     assert all(f"and the keys leave out {left_out}: of groups that differ" in one.message for one in found)
+
+
+@pytest.mark.parametrize(
+    ("before", "picking", "is_told"),
+    [
+        (windows(), keep("n > 15"), True),
+        (windows(), ("flow.split", {"branches": [{"name": "many", "condition": "n > 15"}]}), True),
+        (windows(), ("flow.expectations", {"rules": [{"name": "many", "condition": "n > 15"}]}), True),
+        (windows(), ("flow.sql", {"query": "SELECT * FROM input WHERE n > 15"}), True),
+        (MORE, ("flow.sql", {"query": "SELECT key, count(*) AS n FROM input GROUP BY key HAVING count(*) > 15"}), True),
+        (MORE, ("flow.sql", {"query": "SELECT key, count(*) AS n FROM input WHERE id > 15 GROUP BY key"}), False),
+        (windows(), MORE, False),
+        (windows(emit="close"), keep("n > 15"), False),
+    ],
+)
+def test_groups_that_would_stay_in_a_table_when_they_no_longer_come_are_told(
+    bench: Bench, before: Any, picking: Any, is_told: bool
+) -> None:
+    delta = {"path": str(bench.files / "table"), "mode": "upsert", "keys": ["n"]}
+    nodes = {"gen": numbers(None), "counts": before, "few": picking, "out": ("sink.delta", delta)}
+    way = "few.many>out" if picking[0] == "flow.split" else "few>out"
+    found = [one for one in analysis(bench, nodes, f"gen>counts, counts>few, {way}").problems if one.code == "updates.picked"]
+    assert [(one.severity, one.node_id) for one in found] == ([("warning", "out")] if is_told else [])
+    assert all('and "Few" looks at it each time: one that no longer comes here stays' in one.message for one in found)
 
 
 def test_a_list_that_grows_for_ever_is_told_also_without_groups(bench: Bench) -> None:

@@ -15,6 +15,7 @@ from jobs.nodes.columns import column
 from jobs.nodes.config_refused import ConfigRefused, place_of_second
 from jobs.nodes.expressions import expression, expressions_of
 from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.groups import PicksRows
 from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.worker_errors import node_error_raised
 
@@ -65,7 +66,7 @@ class ExpectationsConfig(base.Config):
         return self
 
 
-class Expectations(Flow[ExpectationsConfig]):
+class Expectations(PicksRows, Flow[ExpectationsConfig]):
     """Asks named rules of each row: who breaks one is counted, rejected, or ends the job."""
 
     type = "flow.expectations"
@@ -75,6 +76,9 @@ class Expectations(Flow[ExpectationsConfig]):
     real_time: ClassVar[bool] = True
     rejects_rows: ClassVar[bool] = True
     summary_template = "{rules}"
+
+    def picks(self, config: ExpectationsConfig) -> bool:
+        return any(rule.action == "drop" for rule in config.rules)
 
     def tallies(self, config: ExpectationsConfig) -> Mapping[str, Column]:
         return {rule.name: _broken(rule) for rule in config.rules}

@@ -11,6 +11,7 @@ from jobs.nodes import base
 from jobs.nodes.base import Flow, NodeContext
 from jobs.nodes.expressions import expression
 from jobs.nodes.form import hints
+from jobs.nodes.groups import PicksRows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,7 +26,7 @@ class FilterRowsConfig(base.Config):
     )
 
 
-class FilterRows(Flow[FilterRowsConfig]):
+class FilterRows(PicksRows, Flow[FilterRowsConfig]):
     """Keeps the rows for which a condition is true."""
 
     type = "flow.filter_rows"

@@ -14,6 +14,7 @@ from jobs.nodes.base import REJECTED, Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns
 from jobs.nodes.duration_fields import Duration
 from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.groups import PicksRows
 from jobs.nodes.kept_references import Keeping, KeepsReferences
 from jobs.nodes.key_pairs import KeyPair, key_pairs_check, key_pairs_field, keys_equal
 
@@ -65,7 +66,7 @@ class LookupConfig(base.Config):
     )
 
 
-class Lookup(Flow[LookupConfig], KeepsReferences):
+class Lookup(PicksRows, Flow[LookupConfig], KeepsReferences):
     """Looks each row up in a table, file or answer beside the stream, which is read again from time to time."""
 
     type = "flow.lookup"
@@ -77,6 +78,9 @@ class Lookup(Flow[LookupConfig], KeepsReferences):
     changes_row_count: ClassVar[bool] = True
     summary_template = "{keys} · {unmatched}"
     pace_fields: ClassVar[frozenset[str]] = frozenset({"refresh", "most_rows"})
+
+    def picks(self, config: LookupConfig) -> bool:
+        return config.unmatched != "keep"
 
     def keeping(self, config: LookupConfig) -> Keeping:
         return Keeping(duration_ms(config.refresh) / 1000, config.most_rows)

@@ -14,6 +14,7 @@ from jobs.nodes.base import Flow, NodeContext, Routed
 from jobs.nodes.config_refused import ConfigRefused, place_of_second
 from jobs.nodes.expressions import expression, expressions_of
 from jobs.nodes.form import hints
+from jobs.nodes.groups import PicksRows
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -62,7 +63,7 @@ class SplitConfig(base.Config):
         return self
 
 
-class Split(Flow[SplitConfig]):
+class Split(PicksRows, Flow[SplitConfig]):
     """Sends each row to a port by named conditions, and the rest to the port else; the input is read once."""
 
     type = "flow.split"

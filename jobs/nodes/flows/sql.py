@@ -13,6 +13,7 @@ from jobs.dag.catalogue import Port
 from jobs.nodes import base
 from jobs.nodes.base import Caution, Flow, NodeContext
 from jobs.nodes.form import hints
+from jobs.nodes.groups import PicksRows
 from jobs.nodes.queries import selected
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ _ACROSS_ROWS = re.compile(
     re.IGNORECASE,
 )
 _GROUPED = re.compile(rf"\b(?:(?:group\s+by|distinct)\b|(?:{_AGGREGATES})\s*\()|\bunion\b(?!\s+all\b)", re.IGNORECASE)
+_PICKS = re.compile(r"\b(?:where|having)\b", re.IGNORECASE)
 #: Columns that are left out, which are no rows that are left out.
 _COLUMNS_EXCEPT = re.compile(r"\*\s*except\s*\([^()]*\)", re.IGNORECASE)
 _FROM = re.compile(r"\bfrom\b(?!\s+values\b)", re.IGNORECASE)
@@ -82,7 +84,7 @@ class SqlConfig(base.Config):
     )
 
 
-class SqlFlow(Flow[SqlConfig]):
+class SqlFlow(PicksRows, Flow[SqlConfig]):
     """Runs one SQL query over one or more inputs."""
 
     type = "flow.sql"
@@ -111,6 +113,11 @@ class SqlFlow(Flow[SqlConfig]):
 
     def output_mode(self, config: SqlConfig) -> Literal["append", "update"]:
         return "update" if _GROUPED.search(_bare(config.query)) else "append"
+
+    def picks(self, config: SqlConfig) -> bool:
+        """Of a query that groups what it picks before is no group yet."""
+        picking = {word.lower() for word in _PICKS.findall(_bare(config.query))}
+        return "having" in picking or (bool(picking) and self.output_mode(config) == "append")
 
     def cautions(self, context: NodeContext[SqlConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
         """A lone input can only be joined with rows that are written out: a stream reads none of its inputs twice."""
