@@ -30,6 +30,8 @@ Cell = tuple[str, str, Column]
 #: Of a page: keys may hold long lists.
 _MOST_CHARACTERS = 16 << 20
 _EXACT = ("bigint", "decimal")
+#: Types that JSON has in another form than a cast to text.
+_SHOWN_OTHERWISE = ("timestamp", "binary", "array", "map")
 #: The one part of an operator that has no parts.
 WHOLE = "default"
 TIMERS = "timers"
@@ -138,7 +140,7 @@ def _frame(session: SparkSession, folder: Path, operator: StateOperator, part: s
 def _page(frame: DataFrame, search: str, offset: int, rows: int) -> dict[str, Any]:
     cells = list(_cells(frame.schema.fields))
     if search:
-        keys = [cell.cast("string") for name, _, cell in cells if name == "key" or name.startswith("key.")]
+        keys = [text for name, kind, cell in cells if name == "key" or name.startswith("key.") for text in _texts(kind, cell)]
         frame = frame.filter(F.contains(F.concat_ws("\n", *keys), F.lit(search)))
     sent = (cell.cast("string") if kind.startswith(_EXACT) else cell for _, kind, cell in cells)
     record = F.to_json(F.struct(*(cell.alias(str(number)) for number, cell in enumerate(sent))), {"ignoreNullFields": "false"})
@@ -150,6 +152,13 @@ def _page(frame: DataFrame, search: str, offset: int, rows: int) -> dict[str, An
             break
         values.append(list(json.loads(text).values()))
     return {"columns": [{"name": name, "type": kind} for name, kind, _ in cells], "rows": values, "more": more}
+
+
+def _texts(kind: str, cell: Column) -> Iterator[Column]:
+    """What is searched for in a cell: as Spark writes it, and as it is shown."""
+    yield cell.cast("string")
+    if kind.startswith(_SHOWN_OTHERWISE):
+        yield F.get_json_object(F.to_json(F.struct(cell.alias("cell"))), "$.cell")
 
 
 def _cells(fields: Sequence[StructField]) -> Iterator[Cell]:

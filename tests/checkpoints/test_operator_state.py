@@ -47,6 +47,9 @@ def test_windows_are_read_whole_in_pages_and_by_key_and_the_folder_stays_as_it_i
     found = rows_of(state_rows(spark, folder, operator=0, part="default", search="b"))
     assert found == [row for row in rows if row["key.kind"] == "b"]
     assert state_rows(spark, folder, operator=0, part="default", search="kind")["rows"] == []
+    for shown in (newest["key.window.start"], newest["key.window.start"].replace("T", " ").removesuffix(".000Z")):
+        found = rows_of(state_rows(spark, folder, operator=0, part="default", search=shown))
+        assert found == [row for row in rows if newest["key.window.start"] in (row["key.window.start"], row["key.window.end"])]
     assert everything(folder) == before
 
 
