@@ -15,7 +15,7 @@ from jobs.dag.problems import Problem
 from jobs.engine.compiler import PlanInvalid, plan_compile
 from jobs.engine.grouping import is_whole, query_plans
 from jobs.engine.plan import Locations, Plan, Settings, Step
-from jobs.engine.steps import Arrow, Steps, occurrence_above
+from jobs.engine.steps import Steps, occurrence_above
 from jobs.nodes.base import Flow, Limits
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
@@ -111,13 +111,8 @@ class GraphShape:
                 raise PlanInvalid([Problem(code="graph.readings", node_id=node_id, message=_TOO_OFTEN)])
         if self.steps.is_stateful(node_id):
             yield node_id
-        for arrow in self._arriving(node_id):
+        for arrow in self.steps.arriving_by_port(node_id):
             yield from self._walked(arrow.source, forks, occurrence_above(arrow, forks, occurrence), sources)
-
-    def _arriving(self, node_id: str) -> list[Arrow]:
-        """In the order of the node's ports, and of the edges at each."""
-        ports = [port.name for port in self.steps.types[node_id].ports]
-        return sorted(self.steps.arriving(node_id), key=lambda arrow: ports.index(arrow.input) if arrow.input in ports else -1)
 
 
 def graph_shape(

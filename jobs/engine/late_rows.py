@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from jobs.engine.counts import Seen
 from jobs.engine.steps import Steps
+from jobs.nodes.base import Flow
 
 _METRIC = "numRowsDroppedByWatermark"
 #: Of the two operators of a session window it is the one that leaves nothing out.
@@ -22,11 +23,13 @@ ARRIVING = "arriving_"
 def stateful_nodes(steps: Steps, frontier: str) -> tuple[str, ...]:
     """The nodes of a streaming plan that keep state, as often as they stand in it, in the order in which Spark lists their operators:
 
-    each before those that it reads.
+    each before those that it reads. "" for one of several inputs of a query: its text says which of them comes first.
     """
     found = (frontier,) if steps.is_stateful(frontier) else ()
-    above = [stateful_nodes(steps, arrow.source) for arrow in steps.arriving(frontier)]
-    return (*found, *(node_id for nodes in above for node_id in nodes))
+    above = [stateful_nodes(steps, arrow.source) for arrow in steps.arriving_by_port(frontier)]
+    node_type = steps.types[frontier]
+    unordered = isinstance(node_type, Flow) and node_type.reads_names and sum(map(bool, above)) > 1
+    return (*found, *("" if unordered else node_id for nodes in above for node_id in nodes))
 
 
 def with_late_rows(seen: Mapping[str, Seen], execution: Any, stateful: tuple[str, ...]) -> dict[str, Seen]:

@@ -90,6 +90,11 @@ class Steps:
     def arriving(self, node_id: str, *, references: bool = False) -> tuple[Arrow, ...]:
         return tuple(arrow for arrow in self.arrows if arrow.target == node_id and (references or not arrow.reference))
 
+    def arriving_by_port(self, node_id: str) -> tuple[Arrow, ...]:
+        """In the order of the node's ports, and of the edges at each: as they stand in Spark's plan."""
+        ports = [port.name for port in self.types[node_id].ports]
+        return tuple(sorted(self.arriving(node_id), key=lambda arrow: ports.index(arrow.input) if arrow.input in ports else -1))
+
     def is_stateful(self, node_id: str) -> bool:
         node_type = self.types[node_id]
         return isinstance(node_type, Flow) and node_type.is_stateful(self.by_id[node_id].config)

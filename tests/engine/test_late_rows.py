@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.engine.graphs import COLLECT, Bench, Heard, document, files, numbers, told_problems, windows
+from jobs.engine.late_rows import stateful_nodes
+from jobs.engine.steps import Steps
+from tests.engine.graphs import COLLECT, REGISTRY, Bench, Heard, document, files, numbers, told_problems, windows
 from tests.engine.nodes import CollectSink
 from tests.servers.waiting import wait_until
 
@@ -119,6 +121,28 @@ def test_of_two_nodes_that_keep_state_each_has_its_own(bench: Bench) -> None:
     kept = {operator["node_id"]: operator["rows"] for operator in heard.committed()[-1].operators}
     assert kept["once"] == 7, "every id is remembered, and the windows that are over are not"
     assert kept["minutes"] < 7
+
+
+def test_of_two_inputs_each_has_its_own_however_they_were_drawn(bench: Bench) -> None:
+    """Spark lists what stands before the left input first."""
+    once = ("flow.deduplicate", {"keys": ["id"]})
+    nodes = {"left": rows_drop(bench, "left", [EARLY]), "right": rows_drop(bench, "right", [TOO_LATE]), "few": once, "many": once}
+    nodes |= {"both": PAIRS, "out": COLLECT}
+    edges = "right>many, many>both.right, left>few, few>both.left, both>out"
+    run, heard = bench.run(bench.plan(document(nodes, edges, type="STREAMING")))
+    wait_until(lambda: bool(heard.committed()) and heard.rows("many") >= 3, seconds=60, what="all rows")
+    run.stop()
+    assert run.wait(30) == "stopped"
+    kept = {operator["node_id"]: operator["rows"] for operator in heard.committed()[-1].operators}
+    assert (kept["few"], kept["many"]) == (2, 3)
+
+
+def test_of_the_inputs_of_a_query_none_is_given_what_another_keeps(bench: Bench) -> None:
+    once = ("flow.deduplicate", {"keys": ["id"]})
+    both = ("flow.sql", {"query": "SELECT id FROM many UNION ALL SELECT id FROM few"})
+    nodes = {"gen": numbers(None), "few": once, "many": once, "both": both, "out": COLLECT}
+    steps = Steps(bench.plan(document(nodes, "gen>few, gen>many, few>both, many>both, both>out", type="STREAMING")), REGISTRY)
+    assert stateful_nodes(steps, "both") == ("", "")
 
 
 #: Row by row: what is late of a window, and when.
@@ -259,3 +283,18 @@ def test_rows_without_a_time_are_counted_in_a_job_that_ends_by_itself(bench: Ben
         run, heard = bench.run(bench.plan(document(nodes, "rows>step, step>out", type=kind)))
         assert run.wait(60) == "completed"
         assert (heard.rows("step", "rows_in"), heard.rows("step", "timeless")) == (4, 2)
+
+
+def test_a_row_as_old_as_the_newest_before_it_is_not_late(bench: Bench) -> None:
+    """Each key in a batch of its own, and all at one time."""
+    batches = [[(number, key, "00:00:10")] for number, key in enumerate("abcde")]
+    own = ("flow.stateful", {**STREAKS[1], "late": "0s"})
+    nodes = {name: rows_drop(bench, name, batches) for name in ("left", "right")}
+    nodes |= {"own": own, "both": PAIRS, "one": COLLECT, "two": COLLECT}
+    plan = bench.plan(document(nodes, "left>own, own>one, left>both.left, right>both.right, both>two", type="STREAMING"))
+    run, heard = bench.run(plan)
+    wait_until(lambda: heard.rows("own", "rows_in") == 5 and heard.rows("both", "rows_in") == 10, seconds=90, what="all rows")
+    run.stop()
+    assert run.wait(30) == "stopped"
+    assert (heard.rows("own", "late"), heard.rows("both", "late")) == (0, 0)
+    assert (heard.rows("one"), heard.rows("two")) == (5, 5)
