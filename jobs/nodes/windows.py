@@ -33,7 +33,8 @@ _MANY_WINDOWS = 300
 class WindowsConfig(base.Config):
     time: Literal["event", "processing"] = Field(
         "event",
-        description="What puts a row into its window: its time column, or the clock at the batch that reads it, in a stream only.",
+        description="What puts a row into its window: its time column, or the clock at the batch that reads it, in a stream only. The "
+        "clock moves with rows: a window closes with the first one behind its end; a timer of a Stateful node needs none.",
         examples=["event"],
         json_schema_extra=hints(advanced=True),
     )
