@@ -15,13 +15,14 @@ from pyspark.sql import SparkSession
 from jobs.engine.awaiting import answers_await, awaited
 from jobs.engine.callbacks import listening
 from jobs.engine.clocked import ClockedQuery
-from jobs.engine.events import BatchWritten, Noticed, Report
+from jobs.engine.events import BatchWritten, Report
 from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
 from jobs.engine.files_beside import files_listed_anew
 from jobs.engine.grouping import is_whole, query_plans
 from jobs.engine.plan import Plan
 from jobs.engine.progress import committed, progressed
 from jobs.engine.query import StreamQuery
+from jobs.engine.readings import readings_told
 from jobs.engine.real_time import RealTimeQuery, TaskSlots
 from jobs.engine.receiving import Receiving
 from jobs.engine.rolling_back import sinks_roll_back
@@ -198,10 +199,9 @@ class Run:
             query_ = kind(self._steps, plan, session, self._report, self._changed.set)
             frame = query_.build()
             sinks_begin(self._steps, session, plan.sinks, query_.empty_branches(frame))
-            for node_id in sorted(plan.repeated):
-                self._report(Noticed(f'"{self._steps.by_id[node_id].name}" is read once per way to "{plan.frontier}"', node_id))
             self._receiving.follow(query_)
             queries.append(query_)
+        readings_told(self._steps, plans, self._report)
         return queries
 
     def _watch(self, session: SparkSession) -> None:

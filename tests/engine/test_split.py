@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from jobs.engine.events import Noticed
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.preview import preview
 from jobs.engine.validation import analyse
@@ -63,6 +64,7 @@ def test_a_stream_sends_its_ports_to_a_window_and_to_a_file(bench: Bench) -> Non
     assert run.wait(30) == "stopped"
     assert ids(bench, "rest") == sorted(set(range(1000)) - FIZZ - BUZZ)
     assert heard.rows("per", "rows_in") == len(FIZZ)
+    assert [event.message for event in heard.of(Noticed)] == ['"Gen" is read by 2 queries, each for itself and in its own time']
 
 
 def test_the_ports_have_schemas_and_a_condition_that_does_not_hold_is_told_on_its_row(bench: Bench) -> None:

@@ -43,7 +43,8 @@ class SplitConfig(base.Config):
     branches: tuple[Branch, ...] = Field(
         min_length=1,
         max_length=50,
-        description="One output port for each; rows that meet no condition leave by the port else, or end here if nothing reads it.",
+        description="One output port for each; rows that meet no condition leave by the port else, or end here if nothing reads it. A "
+        "stream reads its input and asks them once for each branch that keeps state of its own: let them not go by time or chance there.",
         examples=[[{"name": "late", "condition": "dep_delay > 15"}, {"name": "early", "condition": "dep_delay < 0"}]],
         json_schema_extra=hints("mapping"),
     )
@@ -64,7 +65,7 @@ class SplitConfig(base.Config):
 
 
 class Split(PicksRows, Flow[SplitConfig]):
-    """Sends each row to a port by named conditions, and the rest to the port else; the input is read once."""
+    """Sends each row to a port by named conditions, and the rest to the port else."""
 
     type = "flow.split"
     title = "Split"
