@@ -8,7 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.engine.clock import clock_set
@@ -186,7 +186,10 @@ class Frames:
         if REJECTED not in frame.columns:
             return {**_ready(frames), **self._without_rejected(node_id, frame)}
         # Not both filters: of a frame that is kept, Spark passes over parts in which no row is good, and would not find the refused ones.
-        good = frame.filter(_refused(frame, node_id)) if self._fails(node_id) else frame.filter(F.col(REJECTED).isNull())
+        is_good = F.col(REJECTED).isNull()
+        if self._fails(node_id):
+            is_good = _refused(frame, node_id, is_fence=node_id not in self._steps.read_within)
+        good = frame.filter(is_good)
         frames["out"] = good.drop(REJECTED)
         return {**_ready(frames), "errors": cache(lambda: _bad(frame))}
 
@@ -227,7 +230,13 @@ def _bad(frame: DataFrame) -> DataFrame:
     return with_reason(bad.withColumn(REJECTED, reason_told(frame)), REJECTED)
 
 
-def _refused(frame: DataFrame, node_id: str) -> Any:
-    """True for good rows; the first rejected one ends the batch with its reason."""
+def _refused(frame: DataFrame, node_id: str, *, is_fence: bool) -> Column:
+    """True for good rows; the first rejected one ends the batch with its reason.
+
+    `is_fence`: also where a filter behind would not let it through. Spark asks that one first, or passes over parts of a kept frame in
+    which it finds nothing, unless what is asked here might differ from time to time. A good row has no part in what makes it seem so.
+    """
     reason = F.concat(F.lit(f"{REJECTED_MARK}{node_id} "), F.regexp_replace(reason_told(frame), r"\s+", " "))
+    if is_fence:
+        reason = F.concat(reason, F.substring(F.rand(0).cast("string"), 1, 0))
     return F.when(F.col(REJECTED).isNotNull(), F.raise_error(reason).cast("boolean")).otherwise(F.lit(True))

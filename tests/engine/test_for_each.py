@@ -129,6 +129,20 @@ def test_a_job_that_fails_at_rejected_rows_calls_no_further(bench: Bench) -> Non
     assert caught.value.node_id == "call"
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_job_fails_at_a_rejected_row_that_nothing_behind_lets_through(bench: Bench, kind: str) -> None:
+    """The rows behind it in its task were not called for: the batch must not count."""
+    nodes = {"gen": numbers(1000, 1000), "call": CALL, "late": keep("id > 2000"), "out": files("out")}
+    read = document(nodes, "gen>call, call>late, late>out", type=kind, settings={"rejected_rows": "fail"})
+    with api_server(refusing(lambda row: row["id"] == 0)) as server:
+        run, heard = bench.run(calling(bench, server, read))
+        with pytest.raises(ExecutionFailure, match=r"the server answered 422.*not this one") as caught:
+            run.wait(90)
+        assert len(server.requests) < 1000
+    assert caught.value.node_id == "call"
+    assert heard.committed() == []
+
+
 def test_the_key_of_a_call_is_that_of_generation_batch_and_place(bench: Bench) -> None:
     nodes = {"gen": numbers(6, 3), "call": CALL, "out": COLLECT}
     with api_server(taken) as server:

@@ -138,3 +138,48 @@ def test_a_job_fails_although_none_of_the_rows_that_several_sinks_read_is_good(b
     run, _ = bench.run(bench.plan(document(nodes, "gen>bad, bad>a, bad>b", type=job_type, settings={"rejected_rows": "fail"})))
     with pytest.raises(ExecutionFailure, match="a row was rejected: bad id"):
         run.wait(90)
+
+
+ORDERS = (
+    "source.file",
+    {"path": "in.json", "format": "json", "columns": [{"name": "id", "type": "long"}, {"name": "amount", "type": "double"}]},
+)
+BEHIND: list[Any] = [
+    ("flow.filter_rows", {"condition": "amount > 100"}),
+    ("flow.script", {"script": "keep if amount > 100"}),
+    ("flow.sql", {"query": "SELECT * FROM input WHERE amount > 100"}),
+]
+
+
+@pytest.mark.parametrize("behind", BEHIND, ids=["filter", "script", "query"])
+@pytest.mark.parametrize("job_type", ["BATCH_ROLLER", "SQL_TASK"])
+def test_a_job_fails_although_a_filter_behind_would_not_let_the_rejected_row_through(bench: Bench, job_type: str, behind: Any) -> None:
+    """Its columns are empty: Spark would look at the filter's first, and no further."""
+    (bench.files / "in.json").write_text('{"id": 1, "amount": "much"}\n{"id": 2, "amount": 200.0}\n')
+    nodes = {"json": ORDERS, "large": behind, "out": COLLECT}
+    run, heard = bench.run(bench.plan(document(nodes, "json>large, large>out", type=job_type, settings={"rejected_rows": "fail"})))
+    with pytest.raises(ExecutionFailure, match="a row was rejected: the row does not fit the columns: amount should be double") as caught:
+        run.wait(60)
+    assert caught.value.node_id == "json"
+    assert heard.committed() == []
+
+
+@pytest.mark.parametrize("kind", ["flow.rejects", "flow.parse"])
+def test_a_job_fails_although_no_row_that_is_kept_with_the_rejected_one_passes_a_filter_behind(bench: Bench, kind: str) -> None:
+    """Of rows that are kept for two readers Spark passes over parts in which none fits the filter."""
+    parse = ("flow.parse", {"column": "t", "columns": [{"name": "n", "type": "long"}], "keep": "all"})
+    nodes = {
+        "gen": numbers(100, 100),
+        "text": ("flow.compute_columns", {"columns": [{"name": "t", "expression": "if(id = 3, 'three', concat('{\"n\":', id, '}'))"}]}),
+        "check": REJECTS if kind == "flow.rejects" else parse,
+        "few": ("flow.filter_rows", {"condition": "id > 1000"}),
+        "more": ("flow.filter_rows", {"condition": "id > 2000"}),
+        "a": files("a"),
+        "b": files("b"),
+    }
+    edges = "gen>text, text>check, check>few, check>more, few>a, more>b"
+    run, heard = bench.run(bench.plan(document(nodes, edges, type="SQL_TASK", settings={"rejected_rows": "fail"})))
+    with pytest.raises(ExecutionFailure, match="a row was rejected: ") as caught:
+        run.wait(90)
+    assert caught.value.node_id == "check"
+    assert heard.committed() == []
