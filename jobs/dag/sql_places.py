@@ -18,6 +18,7 @@ _QUOTED: Mapping[SqlDialect, re.Pattern[str]] = {
     "spark": re.compile(rf"{_RAW}|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|{_COMMENT}", re.DOTALL),
     "database": re.compile(rf"'[^']*'|\"[^\"]*\"|`[^`]*`|{_COMMENT}", re.DOTALL),
 }
+_SILENT = re.compile(rf"{_QUOTED['spark'].pattern}|#[^\n]*", re.DOTALL)
 
 
 def sql_written(text: str, dialect: SqlDialect, fill: Callable[[str, Callable[[str], str]], str]) -> str:
@@ -43,3 +44,8 @@ def _within(value: str, *, quote: str, dialect: SqlDialect) -> str:
     if quote == "`" or dialect == "database":
         return value.replace(quote, quote * 2)
     return value.replace("\\", "\\\\").replace(quote, f"\\{quote}")
+
+
+def sql_bare(text: str) -> str:
+    """Spark's SQL without what stands within quotes and comments. In a script # begins a comment, too; elsewhere it has no meaning."""
+    return _SILENT.sub(" ", text)

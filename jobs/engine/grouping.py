@@ -9,9 +9,11 @@ from collections.abc import Container
 from dataclasses import dataclass
 from typing import Literal
 
+from jobs.dag.sql_places import sql_bare
 from jobs.engine.analysis_problems import texts_in
 from jobs.engine.steps import LATE, Steps
 from jobs.nodes.base import Flow
+from jobs.nodes.form import sql_fields
 from jobs.nodes.kept_references import KeepsReferences
 
 _LONGEST_FOLDER = 150
@@ -72,8 +74,11 @@ def is_whole(steps: Steps) -> bool:
 
 def _looks_aside(steps: Steps, node_id: str) -> bool:
     """Whether an expression of the node looks at a row's neighbours, which may stand in another batch."""
-    config = steps.by_id[node_id].config.model_dump(mode="json")
-    return isinstance(steps.types[node_id], Flow) and any(_NEIGHBOURS.search(text) for _, text in texts_in(config, ()))
+    node_type, config = steps.types[node_id], steps.by_id[node_id].config
+    if not isinstance(node_type, Flow):
+        return False
+    expressions = config.model_dump(mode="json", include=set(sql_fields(type(config))))
+    return any(_NEIGHBOURS.search(sql_bare(text)) for _, text in texts_in(expressions, ()))
 
 
 def query_plans(steps: Steps) -> tuple[QueryPlan, ...]:

@@ -113,3 +113,18 @@ def test_what_ends_at_given_messages_is_read_whole_by_an_import_too(job_type: st
     ends = [{}, {"end": "time", "end_time": "2026-02-28"}, {"end": "offsets", "end_offsets": '{"orders": {"0": 5}}'}]
     drawn = [document({"k": ("source.kafka", kafka | end), "out": COLLECT}, "k>out", type=job_type) for end in ends]
     assert [is_whole(steps_of(one)) for one in drawn] == [False, True, True]
+
+
+ASIDE = ("flow.compute_columns", {"columns": [{"name": "n", "expression": "count(*) /* by (day) */ OVER (PARTITION BY id)"}]})
+TEXTS: list[Any] = [
+    ("flow.format", {"format": "text", "template": "Total (EUR) over ${id}"}),
+    ("flow.compute_columns", {"columns": [{"name": "told", "expression": "concat('(EUR) over ', id)"}]}),
+    ("flow.script", {"script": "# Orders (of a day) over the limit\nkeep if id > 1 # (EUR) over"}),
+    ("flow.python", {"code": "def process(row):\n    # all (orders) over the limit\n    return row\n"}),
+]
+
+
+@pytest.mark.parametrize(("flow", "whole"), [(ASIDE, True), *((flow, False) for flow in TEXTS)])
+def test_only_an_expression_over_other_rows_makes_one_batch_of_an_import(flow: Any, whole: bool) -> None:
+    drawn = document({"gen": numbers(), "flow": flow, "out": COLLECT}, "gen>flow, flow>out", type="BATCH_ROLLER")
+    assert is_whole(steps_of(drawn)) is whole
