@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.function_options import FUNCTIONS_WITH_OPTIONS, options_check
 from jobs.nodes.node_error import reworded
 from jobs.nodes.patterns import pattern_read, time_pattern_check
 
@@ -48,9 +49,11 @@ _PATTERN_CHECKS: Mapping[str, Callable[[SparkSession, str], object]] = {
     **dict.fromkeys(_WRITES_TIMES, partial(time_pattern_check, parsing=False)),
     **dict.fromkeys(_READS_TIMES, partial(time_pattern_check, parsing=True)),
 }
-#: Without one of these words an expression holds no reflective call, no subquery and no pattern, and need not be parsed twice.
+#: Without one of these words an expression holds no reflective call, no subquery, no pattern and no options that reach a file, and need
+#: not be parsed twice.
 _SUSPECT = re.compile(
-    rf"\b(?:reflect|java_method|try_reflect|identifier|select|from|values|table|with|{'|'.join(_PATTERN_CHECKS)})\b",
+    r"\b(?:reflect|java_method|try_reflect|identifier|select|from|values|table|with|"
+    rf"{'|'.join((*FUNCTIONS_WITH_OPTIONS, *_PATTERN_CHECKS))})\b",
     re.IGNORECASE,
 )
 _QUERY_PLAN = "org.apache.spark.sql.catalyst.plans.QueryPlan"
@@ -141,7 +144,8 @@ def expressions_of(place: str, field: str, frame: DataFrame) -> Iterator[None]:
 def expression(text: str) -> Column:
     """`text` as a column.
 
-    A syntax error is Spark's ParseException; a reflective function, a subquery or a broken regular expression a permanent NodeError.
+    A syntax error is Spark's ParseException; a reflective function, an option that reaches a file, a subquery or a broken regular
+    expression a permanent NodeError.
     """
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as F
@@ -150,7 +154,7 @@ def expression(text: str) -> Column:
         session = SparkSession.getActiveSession()
         assert session is not None
         for node in _nodes(_parser(session).parseExpression(text)):
-            _refuse_reflection(node)
+            _refuse_reaching(node)
             _refuse_broken_pattern(session, node)
             if _is(node, _PLAN_EXPRESSION):
                 raise NodeError("a subquery is not allowed in an expression: use a SQL node", permanent=True, kind="user")
@@ -162,7 +166,7 @@ def check_query(spark: SparkSession, query: str, tables: Collection[str]) -> Non
     plan = _parser(spark).parsePlan(query)
     known = {table.lower() for table in tables} | set(_common_table_names(plan))
     for node in _nodes(plan):
-        _refuse_reflection(node)
+        _refuse_reaching(node)
         _refuse_broken_pattern(spark, node)
         if not _is(node, _QUERY_PLAN):
             continue
@@ -185,11 +189,16 @@ def _common_table_names(plan: Any) -> Iterator[str]:
             yield from (str(relations.apply(index)._1()).lower() for index in range(relations.size()))
 
 
-def _refuse_reflection(node: Any) -> None:
+def _refuse_reaching(node: Any) -> None:
+    """NodeError for a call that reaches into the JVM, or by its options a file or an address."""
     if node.getClass().getSimpleName().endswith("UnresolvedIdentifier"):
         raise _refused("IDENTIFIER is not allowed here: write the name itself")
-    if node.getClass().getSimpleName() == "UnresolvedFunction" and str(node.nameParts().last()).lower() in _REFLECTIVE:
-        raise _refused(f"the function {node.nameParts().last()} is not allowed: it calls into the JVM")
+    if node.getClass().getSimpleName() != "UnresolvedFunction":
+        return
+    name = str(node.nameParts().last())
+    if name.lower() in _REFLECTIVE:
+        raise _refused(f"the function {name} is not allowed: it calls into the JVM")
+    options_check(name.lower(), node)
 
 
 def _refuse_broken_pattern(spark: SparkSession, node: Any) -> None:
@@ -208,7 +217,7 @@ def _refuse_broken_pattern(spark: SparkSession, node: Any) -> None:
 def _nodes(tree: Any) -> Iterator[Any]:
     """Every plan and expression of a parsed tree, subqueries and WITH included."""
     yield tree
-    parts = [tree.children(), tree.innerChildren()]
+    parts = [tree.children(), tree.innerChildren(), *_aside(tree)]
     if _is(tree, _QUERY_PLAN):
         parts.append(tree.expressions())
     elif _is(tree, _PLAN_EXPRESSION):
@@ -216,6 +225,15 @@ def _nodes(tree: Any) -> Iterator[Any]:
     for part in parts:
         for index in range(part.size()):
             yield from _nodes(part.apply(index))
+
+
+def _aside(tree: Any) -> Iterator[Any]:
+    """What Spark counts among nobody's children: windows that have a name, and what |> SET puts into a column's place."""
+    name = tree.getClass().getSimpleName()
+    if name == "WithWindowDefinition":
+        yield tree.windowDefinitions().values().toSeq()
+    elif name == "UnresolvedStarExceptOrReplace" and tree.replacements().isDefined():
+        yield tree.replacements().get()
 
 
 def _is(node: Any, class_name: str) -> bool:
