@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 _NAME = r"(?:`(?P<quoted>(?:[^`]|``)+)`|(?P<name>[^\W\d]\w*))"
 _ASSIGNMENT = re.compile(rf"{_NAME}\s*=(?!=)\s*(?P<value>.+)", re.DOTALL)
-_KEEP = re.compile(r"(?P<act>keep|drop)\s+if\s+(?P<condition>.+)", re.DOTALL | re.IGNORECASE)
-_IF = re.compile(rf"if\s+(?P<condition>.+?)\s+then\s+{_NAME}\s*=(?!=)\s*(?P<value>.+)", re.DOTALL | re.IGNORECASE)
+#: The word; a bracket may follow at once.
+_WHERE = r"if(?:\s+|(?=\())"
+_KEEP = re.compile(rf"(?P<act>keep|drop)\s+{_WHERE}(?P<condition>.+)", re.DOTALL | re.IGNORECASE)
+_IF = re.compile(rf"{_WHERE}(?P<condition>.+?)\s+then\s+{_NAME}\s*=(?!=)\s*(?P<value>.+)", re.DOTALL | re.IGNORECASE)
 _CASE_WORD = re.compile(r"\b(?:case|end)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:#|--)")
 #: What stands within quotes, and Spark's own comments, in which # begins none; or what it begins.
