@@ -90,11 +90,21 @@ def test_a_server_that_is_killed_and_comes_back_is_waited_for_and_the_batch_goes
 def test_a_job_whose_server_stays_away_fails_at_the_node_as_external(bench: Bench) -> None:
     nodes = {"gen": numbers(3, 3), "mail": (MAIL[0], {**MAIL[1], "attempts": 1}), "out": files("out")}
     with SmtpServer() as server:
-        server.answer_recipient = lambda address: "451 4.7.1 grey list"
+        server.answer_recipient = lambda address: "451 4.3.0 local error"
         run, _ = bench.run(mailing(bench, server, document(nodes, "gen>mail, mail>out")))
-        with pytest.raises(ExecutionFailure, match=r"the server refuses for now \(451 4\.7\.1 grey list\)") as caught:
+        with pytest.raises(ExecutionFailure, match=r"the server refuses for now \(451 4\.3\.0 local error\)") as caught:
             run.wait(90)
     assert (caught.value.node_id, caught.value.kind) == ("mail", "external")
+
+
+def test_a_recipient_whose_mail_is_put_off_rejects_its_row_and_the_others_get_theirs(bench: Bench) -> None:
+    nodes = {"gen": numbers(4, 4), "mail": (MAIL[0], {**MAIL[1], "to": "no${id}@example.com", "attempts": 1}), "out": files("out")}
+    with SmtpServer() as server:
+        server.answer_recipient = lambda address: "452 4.2.2 mailbox full" if "no2" in address else "250 OK"
+        run, heard = bench.run(mailing(bench, server, document(nodes, "gen>mail, mail>out")))
+        assert run.wait(90) == "completed"
+        assert mailed(server) == [0, 1, 3]
+    assert (heard.rows("mail"), heard.rows("mail", "rejected")) == (3, 1)
 
 
 def test_a_batch_that_is_begun_again_has_the_ids_it_had(bench: Bench) -> None:

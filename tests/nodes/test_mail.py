@@ -310,25 +310,32 @@ def test_a_server_that_is_away_is_waited_for_and_the_wait_is_told(tmp_path: Path
         assert note.words() == ""
 
 
-def test_what_may_pass_is_tried_again_and_then_fails_as_external(tmp_path: Path) -> None:
+def test_a_mail_that_the_server_puts_off_is_tried_again_and_then_refused(tmp_path: Path) -> None:
     waited: list[float] = []
     tried: list[str] = []
     with SmtpServer() as server, line(server, tmp_path, attempts=3, sleep=waited.append) as one:
         server.answer_recipient = lambda address: tried.append(address) or "451 4.7.1 grey list"  # type: ignore[func-returns-value]
-        with pytest.raises(NodeError, match=r'sending by smtp "office": the server refuses for now \(451 4.7.1 grey list\)') as caught:
-            one.send(["a@a.de"], b"x")
-    assert (caught.value.permanent, caught.value.kind) == (False, "external")
-    assert len(tried) == 3
-    assert len([seconds for seconds in waited if seconds > 0.1]) == 2
+        assert one.send(["a@a.de"], b"x") == "the server refuses the address a@a.de: 451 4.7.1 grey list"
+        assert len(tried) == 3
+        assert len([seconds for seconds in waited if seconds > 0.1]) == 2
+        server.answer_recipient = lambda address: "250 OK"
+        assert one.send(["b@a.de"], b"Subject: 2\r\n\r\ntwo") == ""
 
 
-@pytest.mark.parametrize(("answer", "outage"), [("421 4.3.2 going down", "away"), ("451 4.7.1 grey list", "")])
-def test_a_server_that_goes_down_is_away_and_one_that_postpones_a_mail_is_not(tmp_path: Path, answer: str, outage: str) -> None:
+@pytest.mark.parametrize("answer", ["450 mailbox busy", "452 4.2.2 mailbox full"])
+def test_a_mail_that_is_put_off_once_the_server_has_it_is_refused_too(tmp_path: Path, answer: str) -> None:
+    with SmtpServer() as server, line(server, tmp_path, attempts=1) as one:
+        server.answer_mail = lambda message: answer
+        assert one.send(["a@a.de"], b"x") == f"the server refuses the mail: {answer}"
+
+
+@pytest.mark.parametrize(("answer", "outage"), [("421 4.3.2 going down", "away"), ("452 4.3.1 no room for mails", "")])
+def test_a_server_that_is_in_trouble_fails_as_external_whatever_mail_it_is(tmp_path: Path, answer: str, outage: str) -> None:
     with SmtpServer() as server, line(server, tmp_path, attempts=1) as one:
         server.answer_recipient = lambda address: answer
-        with pytest.raises(NodeError) as caught:
+        with pytest.raises(NodeError, match=r'sending by smtp "office": the server refuses for now') as caught:
             one.send(["a@a.de"], b"x")
-    assert caught.value.outage == outage
+    assert (caught.value.permanent, caught.value.kind, caught.value.outage) == (False, "external", outage)
 
 
 def test_a_line_on_which_the_server_hung_up_is_opened_anew_without_a_word(tmp_path: Path) -> None:

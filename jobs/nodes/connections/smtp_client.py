@@ -132,6 +132,14 @@ def smtp_fault(connection: ConnectionSettings, act: str, code: int, answer: byte
     return smtp_refused(f"{act}: the server refuses ({words}); correct the connection")
 
 
+def smtp_puts_off(code: int, answer: bytes | str) -> bool:
+    """Whether an answer to a recipient or a mail puts off that one alone: a grey list or a full mailbox, not a server in trouble
+    (RFC 3463, 3.4).
+    """
+    text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
+    return 400 <= code < 500 and code not in _AWAY_CODES and not text.lstrip().startswith("4.3.")
+
+
 def smtp_words(connection: ConnectionSettings, code: int, answer: bytes | str) -> str:
     """Code and text of an answer, on one line; a server that repeats what signed in is not quoted with it."""
     text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer

@@ -11,7 +11,7 @@ from types import TracebackType
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 from jobs.nodes.base import ConnectionSettings, NodeError
-from jobs.nodes.connections.smtp_client import SmtpSettings, smtp_errors, smtp_fault, smtp_opened, smtp_words
+from jobs.nodes.connections.smtp_client import SmtpSettings, smtp_errors, smtp_fault, smtp_opened, smtp_puts_off, smtp_words
 from jobs.nodes.http_pace import Pace
 from jobs.nodes.retry_note import RetryNote
 
@@ -20,6 +20,14 @@ _LONGEST_PAUSE_SECONDS = 60.0
 _NOTE_SECONDS = 5.0
 #: "Authentication required" (RFC 4954, 6): about nobody's mail.
 _UNSIGNED = 530
+
+
+class _PutOff(NodeError):
+    """The server may take this mail later. `reason`: why it is refused, if it is not."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class MailLine:
@@ -49,7 +57,10 @@ class MailLine:
         self._hang_up()
 
     def send(self, recipients: Sequence[str], message: bytes) -> str:
-        """ "" once the server took it for all recipients, else why it went to none. NodeError where it is not this mail that is refused."""
+        """ "" once the server took it for all recipients, else why it went to none, also where it is still put off at the last attempt.
+
+        NodeError where it is not this mail that is refused.
+        """
         retrying = Retrying(
             stop=stop_after_attempt(self._attempts),
             wait=_pause,
@@ -60,6 +71,8 @@ class MailLine:
         )
         try:
             return retrying(self._sent, recipients, message)
+        except _PutOff as error:
+            return error.reason
         finally:
             if retrying.statistics.get("attempt_number", 1) > 1:
                 self._note.clear()
@@ -90,13 +103,20 @@ class MailLine:
         if not _is_taken(code):
             raise smtp_fault(self._connection, f"{self._act}: the sender {self._sender}", code, answer)
         for recipient in recipients:
-            if words := self._refusal(*line.rcpt(recipient)):
-                self._take_back(line)
-                return f"the server refuses the address {recipient}: {words}"
-        if words := self._refusal(*_data(line, message)):
-            self._take_back(line)
-            return f"the server refuses the mail: {words}"
+            said = line.rcpt(recipient)
+            if words := self._refusal(*said):
+                return self._refused(line, f"the server refuses the address {recipient}: {words}", *said)
+        answered = _data(line, message)
+        if words := self._refusal(*answered):
+            return self._refused(line, f"the server refuses the mail: {words}", *answered)
         return ""
+
+    def _refused(self, line: smtplib.SMTP, reason: str, code: int, answer: bytes | str) -> str:
+        """`reason`; raised where the server may take the mail later."""
+        if smtp_puts_off(code, answer):
+            raise _PutOff(smtp_fault(self._connection, self._act, code, answer).message, reason)
+        self._take_back(line)
+        return reason
 
     def _take_back(self, line: smtplib.SMTP) -> None:
         """What was said of a mail that is refused. Some servers hang up by themselves then."""
@@ -106,11 +126,11 @@ class MailLine:
             self._hang_up()
 
     def _refusal(self, code: int, answer: bytes | str) -> str:
-        """The server's words against this mail, "" if it took it. NodeError where later it may, or where it wants another sign-in."""
+        """The server's words against this mail, "" if it took it. NodeError where it is in trouble itself, or wants another sign-in."""
         if _is_taken(code):
             return ""
         fault = smtp_fault(self._connection, self._act, code, answer)
-        if not fault.permanent or code == _UNSIGNED:
+        if code == _UNSIGNED or not (fault.permanent or smtp_puts_off(code, answer)):
             raise fault
         return smtp_words(self._connection, code, answer)
 
