@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.avro import avro_check
+from jobs.nodes.avro_writing import avro_writing_check, unwritable_in_avro
 from jobs.nodes.base import AS_IT_CAME, REJECTED, Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns
 from jobs.nodes.csv_options import AS_WRITTEN
@@ -112,7 +113,9 @@ class Format(Flow[FormatConfig]):
             )
         fields = _fields(frame, written)
         names_check(fields, config.format)
-        value, reason = _written(written, config), unwritable_in_xml(fields) if config.format == "xml" else None
+        if context.schema_only and config.format == "avro" and config.avro_schema:
+            avro_writing_check(frame, written, config.avro_schema)
+        value, reason = _written(written, config), _unwritable(fields, config)
         if reason is None:
             return frame.select(*(column(name) for name in kept), value.alias(config.output))
         told = _told(reason, written).alias(REJECTED)
@@ -122,6 +125,13 @@ class Format(Flow[FormatConfig]):
 def _fields(frame: DataFrame, names: list[str]) -> list[StructField]:
     by_name = {field.name.lower(): field for field in frame.schema.fields}
     return [by_name[name.lower()] for name in names]
+
+
+def _unwritable(fields: list[StructField], config: FormatConfig) -> Column | None:
+    """Why a row cannot be written; None where every row can."""
+    if config.format == "avro" and config.avro_schema:
+        return unwritable_in_avro(fields, config.avro_schema)
+    return unwritable_in_xml(fields) if config.format == "xml" else None
 
 
 def _where_null(reason: Column, value: Column) -> Column:
