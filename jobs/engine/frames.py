@@ -18,7 +18,7 @@ from jobs.engine.late_rows import marked
 from jobs.engine.references import References, UnkeptReferences
 from jobs.engine.steps import LATE, Arrow, Steps, occurrence_above
 from jobs.nodes.base import REJECTED, Flow, Routed, Sink, Source
-from jobs.nodes.misfits import reason_told
+from jobs.nodes.misfits import SHOWN_TEXT, reason_told
 from jobs.nodes.rejected_rows import rejected_none, with_reason
 
 #: The frames of a node by port, each made when it is read: Spark analyses a frame as it is made, for every batch anew.
@@ -236,7 +236,7 @@ def _refused(frame: DataFrame, node_id: str, *, is_fence: bool) -> Column:
     `is_fence`: also where a filter behind would not let it through. Spark asks that one first, or passes over parts of a kept frame in
     which it finds nothing, unless what is asked here might differ from time to time. A good row has no part in what makes it seem so.
     """
-    reason = F.concat(F.lit(f"{REJECTED_MARK}{node_id} "), F.regexp_replace(reason_told(frame), r"\s+", " "))
+    reason = F.concat(F.lit(f"{REJECTED_MARK}{node_id} "), F.regexp_replace(F.substring(reason_told(frame), 1, SHOWN_TEXT), r"\s+", " "))
     if is_fence:
         reason = F.concat(reason, F.substring(F.rand(0).cast("string"), 1, 0))
     return F.when(F.col(REJECTED).isNotNull(), F.raise_error(reason).cast("boolean")).otherwise(F.lit(True))

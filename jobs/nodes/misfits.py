@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SENTENCE = "{column} should be {type}, not {value}"
 _SHOWN_CHARACTERS = 60
 _NAMED_COLUMNS = 5
-#: How much of a text that is rejected is shown.
+#: How much of a text that is rejected is shown where rows are told; whoever reads them gets it whole.
 SHOWN_TEXT = 2000
 _TOLD = "told"
 #: Names that no column has.
@@ -46,16 +46,24 @@ def reason_told(frame: DataFrame) -> Column:
 
 
 def reasons_told(spark: SparkSession, schema: StructType, kept: Sequence[tuple[str, str]]) -> list[str]:
-    """The same for rows that were `kept`: what stood in REJECTED, and `empty_columns`. `schema` is that of their frame."""
+    """The same for rows that were `kept`: what stood in REJECTED, and `empty_columns`; of what came, the beginning.
+
+    `schema` is that of their frame.
+    """
     from pyspark.sql import functions as F
 
     told = schema[REJECTED].metadata.get(_TOLD)
     if not told or not any(AS_IT_CAME in reason for reason, _ in kept):
-        return [reason for reason, _ in kept]
+        return [_shown(reason) for reason, _ in kept]
     rows = spark.createDataFrame([(reason, empty.split(",")) for reason, empty in kept], f"{REJECTED} string, {_EMPTY} array<string>")
     names = [name for name in schema.names if name != REJECTED]
     held = [F.when(~F.array_contains(_EMPTY, str(place)), F.lit(True)).alias(name) for place, name in enumerate(names)]
-    return [row[0] for row in rows.select(REJECTED, *held).select(F.expr(told)).collect()]
+    return [_shown(row[0]) for row in rows.select(REJECTED, *held).select(F.expr(told)).collect()]
+
+
+def _shown(reason: str) -> str:
+    why, found, came = reason.partition(AS_IT_CAME)
+    return f"{why}{found}{came[:SHOWN_TEXT]}"
 
 
 def empty_columns(frame: DataFrame) -> Column:
@@ -75,7 +83,7 @@ def misfit(words: str, text: Column, schema: StructType, format: str, options: M
 
 def misfit_told(words: str, schema: StructType, format: str, options: Mapping[str, str] | None = None) -> str:
     """`words`, and the first columns of `schema` for which a rejected text has values that the row's columns do not hold, with their
-    types and these values; behind that the beginning of the text.
+    types and these values; behind that the text.
 
     SQL over the columns of a row and REJECTED, which holds `words`, AS_IT_CAME and the whole text; another reason stays as it is. Only
     JSON and CSV tell more than `words`; other formats, and what is no record at all, leave them alone. `options` are those that read CSV.
@@ -84,7 +92,7 @@ def misfit_told(words: str, schema: StructType, format: str, options: Mapping[st
     text = f"substring({REJECTED}, {len(prefix) + 1})"
     misfits = _misfits(text, schema, format, options or {})
     told = f"concat_ws(': ', {sql_text(words)}, {misfits})"
-    full = f"concat({told}, {sql_text(AS_IT_CAME)}, substring({text}, 1, {SHOWN_TEXT}))"
+    full = f"concat({told}, {sql_text(AS_IT_CAME)}, {text})"
     return f"if(startswith({REJECTED}, {sql_text(prefix)}), {full}, {REJECTED})"
 
 

@@ -15,7 +15,7 @@ from jobs.nodes.columns import ColumnField, rejected_schema, sampled_names_check
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.form import hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hints
-from jobs.nodes.misfits import SHOWN_TEXT, rejected_column
+from jobs.nodes.misfits import rejected_column
 from jobs.nodes.records import CORRUPT, RecordShape, record_misfit, record_parsed
 
 if TYPE_CHECKING:
@@ -216,7 +216,6 @@ def _rejected(is_bad: Column, shape: RecordShape, avro: AvroSchemas | None) -> C
     if avro and avro.writers:
         unknown = avro_unknown_writer(value, F.col("timestamp"), avro)
         sentence = F.replace(F.lit(_UNKNOWN), F.lit("{}"), unknown)
-        shown = F.substring(F.hex(value), 1, SHOWN_TEXT)
-        reason = reason.when(unknown.isNotNull(), F.concat(sentence, F.lit(AS_IT_CAME), shown))
+        reason = reason.when(unknown.isNotNull(), F.concat(sentence, F.lit(AS_IT_CAME), F.hex(value)))
     misfit, told = record_misfit(value, _RECORD, shape, words)
     return rejected_column(reason.when(is_bad, misfit), told)

@@ -10,7 +10,7 @@ from jobs.nodes.base import AS_IT_CAME
 from jobs.nodes.csv_lines import csv_is_no_line, csv_is_open, csv_line, csv_line_options
 from jobs.nodes.formats import FORMATS
 from jobs.nodes.json_records import GOES_ON, json_goes_on, json_record
-from jobs.nodes.misfits import SHOWN_TEXT, misfit
+from jobs.nodes.misfits import misfit
 from jobs.nodes.xml_roots import more_than_one_root
 
 if TYPE_CHECKING:
@@ -75,18 +75,17 @@ def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> t
     from pyspark.sql import functions as F
 
     text = value.cast("string") if FORMATS.is_text(shape.format) else F.hex(value.cast("binary"))
-    start = F.substring(text, 1, SHOWN_TEXT)
     if shape.format in ("json", "csv"):
         reason, told = misfit(words, text, shape.schema, shape.format, _csv_options(shape))
     else:
-        reason, told = F.concat(F.lit(words + AS_IT_CAME), start), ""
+        reason, told = F.concat(F.lit(words + AS_IT_CAME), text), ""
     if shape.format not in _READ_ALL_THE_SAME:
         return reason, told
     is_read = F.col(name).isNotNull() & (F.coalesce(F.col(f"{name}.{CORRUPT}"), F.lit(GOES_ON)) == GOES_ON)
     what = F.lit(f"{words}: {_READ_ALL_THE_SAME[shape.format]}{AS_IT_CAME}")
     if shape.format == "csv":
         what = F.when(csv_is_open(text), F.lit(f"{words}: {_OPEN}{AS_IT_CAME}")).otherwise(what)
-    return F.when(is_read, F.concat(what, start)).otherwise(reason), told
+    return F.when(is_read, F.concat(what, text)).otherwise(reason), told
 
 
 def _csv_options(shape: RecordShape) -> dict[str, str]:

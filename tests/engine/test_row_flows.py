@@ -55,6 +55,22 @@ def test_the_rejected_port_of_a_parse_carries_the_text_and_the_reason(bench: Ben
     assert (bad.id, bad.body, bad.rejected_reason) == (3, "three", "the pattern does not fit:\nthree")
 
 
+@pytest.mark.parametrize("format", ["json", "xml"])
+def test_the_rejected_port_carries_all_of_a_long_text_and_a_shown_row_its_beginning(bench: Bench, format: str) -> None:
+    """A whole order can be mended and read again."""
+    long = '{"n": "x", "note": "' + "y" * 5000 + '"}' if format == "json" else "<r><n>x</n>" + "y" * 5000
+    parse = {"column": "body", "format": format, "columns": [{"name": "n", "type": "int"}, {"name": "note", "type": "string"}]}
+    nodes = {"gen": numbers(1), "text": computed(body=f"'{long}'"), "read": ("flow.parse", parse), "good": files("good")}
+    bench.completed(document({**nodes, "bad": files("bad")}, "gen>text, text>read, read>good, read.errors>bad"))
+    (bad,) = bench.parquet("bad")
+    why, _, came = bad.rejected_reason.partition(":\n")
+    assert came == long
+    assert why.startswith("body does not fit the columns")
+    heard = bench.completed(document(nodes, "gen>text, text>read, read>good"))
+    (told,) = heard.of(RowsRejected)[0].rows
+    assert told["row"] == long[:2000]
+
+
 def test_what_is_escaped_in_a_template_is_neither_a_parameter_nor_a_column(bench: Bench) -> None:
     template = "$${id} ${id} $${day} ${day} $${x}"
     nodes = {

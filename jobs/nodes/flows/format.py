@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructField
 
-_SHOWN_CHARACTERS = 2000
 _PLACE = re.compile(r"(?P<escape>\$?)\$\{(?P<name>[^{}]+)\}")
 
 
@@ -84,7 +83,7 @@ class FormatConfig(base.Config):
 
 
 class Format(Flow[FormatConfig]):
-    """Writes columns into one: as JSON, CSV, Avro, XML or a text of your own; a row that XML cannot hold is rejected."""
+    """Writes columns into one: as JSON, CSV, Avro, XML or a text of your own; a row that XML or an Avro schema cannot hold is rejected."""
 
     type = "flow.format"
     title = "Format"
@@ -145,7 +144,7 @@ def _told(reason: Column, names: list[str]) -> Column:
     """With what was to be written, which else goes."""
     from pyspark.sql import functions as F
 
-    row = F.substring(F.to_json(F.struct(*(column(name) for name in names)), JSON_AS_WRITTEN), 1, _SHOWN_CHARACTERS)
+    row = F.to_json(F.struct(*(column(name) for name in names)), JSON_AS_WRITTEN)
     return F.when(reason.isNotNull(), F.concat(reason, F.lit(AS_IT_CAME), row))
 
 

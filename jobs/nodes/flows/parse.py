@@ -14,7 +14,7 @@ from jobs.nodes.columns import ColumnField, column, require_columns, schema_of
 from jobs.nodes.csv_options import null_value_field
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hinders_real_time, format_hints
-from jobs.nodes.misfits import SHOWN_TEXT, rejected_column
+from jobs.nodes.misfits import rejected_column
 from jobs.nodes.pattern_groups import groups_misfit, groups_parsed
 from jobs.nodes.records import RecordShape, record_misfit, record_parsed
 
@@ -210,7 +210,7 @@ def _misfit(value: Column, shape: RecordShape, config: ParseConfig) -> tuple[Col
     from pyspark.sql import functions as F
 
     if config.format == "regex":
-        reason, text = groups_misfit(value, config.pattern, config.columns), F.substring(value.cast("string"), 1, SHOWN_TEXT)
+        reason, text = groups_misfit(value, config.pattern, config.columns), value.cast("string")
         return F.concat(reason, F.lit(AS_IT_CAME), text), ""
     words = LINE_MISFIT if config.format == "csv" else f"{config.column} does not fit the columns"
     return record_misfit(value, _RECORD, shape, words)

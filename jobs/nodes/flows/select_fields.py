@@ -98,7 +98,7 @@ def _reason(casts: list[SelectedField], kinds: Mapping[str, DataType]) -> Column
     lost: list[Column] = []
     for field in casts:
         value = column(field.column)
-        text = F.coalesce(F.substring(value.try_cast("string"), 1, 200), F.lit("?"))
+        text = F.coalesce(value.try_cast("string"), F.lit("?"))
         sentence = F.concat(F.lit(f"{field.column}: cannot turn '"), text, F.lit(f"' into {field.type}"))
         lost.append(_lost(field, kinds[field.column.lower()]))
         reasons.append(F.when(lost[-1], sentence))
