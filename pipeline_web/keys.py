@@ -33,9 +33,12 @@ def key_read_or_created(path: Path) -> str:
     return _read_or_created(path, lambda: urlsafe_b64encode(secrets.token_bytes(32)).decode())
 
 
-def disk_name_read_or_created(path: Path) -> str:
-    """The machine's name when `path` was written, on first use: the same disk is known by it when the machine has another."""
-    return _read_or_created(path, socket.gethostname)
+def disk_name(path: Path | None) -> str:
+    """What this machine's disk is called: as the machine, or as it was called when `path` was written, on first use.
+
+    An embedded installation is on one machine, whose name may follow the network: its disk keeps the one it had at first.
+    """
+    return _read_or_created(path, socket.gethostname) if path else socket.gethostname()
 
 
 def _read_or_created(path: Path, made: Callable[[], str]) -> str:

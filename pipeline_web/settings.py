@@ -1,6 +1,5 @@
 """Settings, all from variables: an embedded and a production installation differ by these only (docs: README)."""
 
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from pipeline_web.addresses import host_written, hosts_answered, origin_of, own_address
 from pipeline_web.checked import choice, decimal, objects, switch, whole
 from pipeline_web.databases import database_settings
-from pipeline_web.keys import disk_name_read_or_created, encryption_keys, key_read_or_created
+from pipeline_web.keys import disk_name, encryption_keys, key_read_or_created
 from pipeline_web.leases import lease_settings
 from pipeline_web.variables import VARIABLES, running_variables
 
@@ -211,9 +210,7 @@ SPARK_DRIVER_JAVA_OPTIONS = env.str("SPARK_DRIVER_JAVA_OPTIONS", "")
 CHECKPOINT_ROOT = Path(env.str("CHECKPOINT_ROOT", str(DATA_DIR / "checkpoints")))
 #: Whether every worker's host sees the same CHECKPOINT_ROOT; if not, an execution stays on the host whose disk holds its position.
 CHECKPOINT_ROOT_SHARED = switch("CHECKPOINT_ROOT_SHARED", not SPARK_MASTER.startswith("local"))
-#: An embedded installation is on one machine, whose name may follow the network: its disk keeps the one it had at first.
-_DISK_NAME = DATA_DIR / "keys" / "storage_host"
-STORAGE_HOST = env.str("STORAGE_HOST", "") or (disk_name_read_or_created(_DISK_NAME) if EMBEDDED else socket.gethostname())
+STORAGE_HOST = env.str("STORAGE_HOST", "") or disk_name(DATA_DIR / "keys" / "storage_host" if EMBEDDED else None)
 LOG_DIR = Path(env.str("LOG_DIR", str(DATA_DIR / "logs")))
 #: Folders that file nodes and SQLite connections of the projects that share files may use (after realpath).
 FILE_ROOTS = [Path(root).resolve() for root in env.list("FILE_ROOTS", cast=str.strip, default=[str(DATA_DIR / "files")])]

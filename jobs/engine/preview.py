@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -90,15 +89,20 @@ def preview(
         acting, supposed = [*filter(steps.acts, steps.by_id)], _supposed(part, parameters or {}, steps)
         return {**tables, "not_acted": acting, "given": list(given), "printed": prints.found(), "supposed": supposed}
     except AtNode as error:
-        told: list[Problem] = []
+        found = list[Problem]()
         if not limit.passed:  # Spark refuses what it is asked for after that, and the analysis would blame a source
-            analysis = partial(analyse, session, part, connections=connections, limits=limits, parameters=values, registry=registry)
-            with time_limit(session, group, None, is_cancelled):
-                told = analysis(job_uid=job_uid, given=given, is_cancelled=is_cancelled).problems
-        told = [problem for problem in errors_in(told) if not problem.code.startswith("graph.")]
-        raise PlanInvalid(told or [_problem(error, part, values, steps)]) from error
+            known: Any = {"connections": connections, "limits": limits, "parameters": values, "job_uid": job_uid, "given": given}
+            found = _faults(session, part, group, is_cancelled, registry=registry, **known)
+        raise PlanInvalid(found or [_problem(error, part, values, steps)]) from error
     finally:  # this thread's next question must not be cancelled with it
         session.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+
+
+def _faults(session: SparkSession, part: DagDocument, group: str, is_cancelled: Callable[[], bool], **known: Any) -> list[Problem]:
+    """What the analysis finds wrong with `part`, until it is cancelled."""
+    with time_limit(session, group, None, is_cancelled):
+        told = analyse(session, part, is_cancelled=is_cancelled, **known).problems
+    return [problem for problem in errors_in(told) if not problem.code.startswith("graph.")]
 
 
 def _session(spark: SparkSession, plan: Plan) -> SparkSession:
