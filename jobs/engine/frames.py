@@ -129,8 +129,8 @@ class Frames:
         context = self._steps.context(node_id, self._mode, schema_only=self._schema_only)
         if isinstance(node_type, Source):
             if self._mode == "stream":
-                context = replace(context, node_id=node_id + occurrence, query_dir=self._query_dir or context.query_dir)
-                self.source_names[node_id + occurrence] = node_id
+                context = replace(context, occurrence=occurrence, query_dir=self._query_dir or context.query_dir)
+                self.source_names[context.stream_name] = node_id
             return node_type.read(self._spark, context)
         if isinstance(node_type, Sink):  # until a batch is written, which tells what its target refuses
             return {"errors": rejected_none(self._spark, self.into(node_id).schema)}

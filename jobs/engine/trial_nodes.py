@@ -47,7 +47,7 @@ class GivenRows(Source[GivenRowsConfig]):
             return self._rows(spark.createDataFrame([], schema))
         if context.mode == "batch":
             return self._rows(spark.read.schema(schema).parquet(context.config.folder))
-        reader = spark.readStream.name(context.node_id).schema(schema).option("maxFilesPerTrigger", 1)
+        reader = spark.readStream.name(context.stream_name).schema(schema).option("maxFilesPerTrigger", 1)
         return self._rows(reader.parquet(context.config.folder))
 
     def _rows(self, frame: DataFrame) -> DataFrame:

@@ -134,7 +134,7 @@ class Source(FollowsCheckpoints[ConfigT], NodeType[ConfigT]):
 
     @abstractmethod
     def read(self, spark: SparkSession, context: NodeContext[ConfigT]) -> DataFrame:
-        """The frame of this source: streaming when `context.mode` is "stream" (named `context.node_id`), else plain."""
+        """The frame of this source: streaming when `context.mode` is "stream" (named `context.stream_name`), else plain."""
 
     def resumes(self, config: ConfigT) -> bool:
         """Whether a bounded read goes in steps from a position it can go on from; else a SQL_TASK reads it whole."""

@@ -54,6 +54,8 @@ class NodeContext(Generic[ConfigT]):
     work_dir: Path = Path("work")
     live_dir: Path = Path("live")
     query_dir: Path = Path("live/query")
+    #: What tells its stream from the others of the query, where that reads it along several ways.
+    occurrence: str = ""
     time_zone: str = "UTC"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     #: A run of a job: else rows are looked at, tested or written into a script, and nothing is called and nothing waited for.
@@ -71,6 +73,11 @@ class NodeContext(Generic[ConfigT]):
     log: Callable[[str], None] = field(default=print, repr=False)
     #: Like `log`, of what a person must hear of: it stands among the events of the execution. Only while a source receives.
     notice: Callable[[str], None] = field(default=print, repr=False)
+
+    @property
+    def stream_name(self) -> str:
+        """What Spark calls the stream of this source: its positions are kept by that name."""
+        return self.node_id + self.occurrence
 
     @property
     def is_drawn(self) -> bool:

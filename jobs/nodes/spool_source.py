@@ -171,7 +171,7 @@ class SpoolSource(TellsUnreadFields, Source[SpoolConfigT]):
         options |= {"node": context.node_id, "reader": str(uuid4()), "beginning": beginning_option(context, start)}
         if _takes_all(context):
             options["after"], options["upto"] = map(str, taken_at_once(spool, _note_of(context)))
-        reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
+        reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.stream_name)
         return payload_read(reader.format(SpoolRows.name()).options(**options).load(), schema, metadata, config)
 
     def newest_texts(self, context: NodeContext[SpoolConfigT]) -> list[str]:

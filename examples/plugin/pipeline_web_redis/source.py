@@ -84,7 +84,7 @@ class RedisStreamSource(Source[RedisStreamConfig]):
         from pipeline_web_redis.entries import StreamEntries
 
         spark.dataSource.register(StreamEntries)
-        reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
+        reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.stream_name)
         frame: DataFrame = reader.format(StreamEntries.name()).schema(ddl).options(**_options(context)).load()
         return frame
 

@@ -107,7 +107,7 @@ def messages_of(spark: SparkSession, context: NodeContext[ConfigT], source: type
     """The messages that `source` reads for a node, whose reader finds them out by `ReaderSettings.of` its options."""
     in_workers_shared(lambda: spark.dataSource.register(source))
     options = reader_options(context, context.connection(connection_name), spark.sparkContext.defaultParallelism)
-    reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
+    reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.stream_name)
     messages: DataFrame = reader.format(source.name()).options(**options).load()
     return messages
 

@@ -161,7 +161,7 @@ def _check_start(table: DeltaTable, context: NodeContext[DeltaSourceConfig]) -> 
 
 def _as_it_grows(table: DeltaTable, context: NodeContext[DeltaSourceConfig]) -> DataFrame:
     config = context.config
-    reader: Any = table.spark.readStream.name(context.node_id).format("delta")
+    reader: Any = table.spark.readStream.name(context.stream_name).format("delta")
     reader = reader.option("maxFilesPerTrigger", config.max_files_per_trigger)
     if config.start == "newest":
         reader = reader.option("startingVersion", _what_comes(table, context))

@@ -74,7 +74,7 @@ class FileSource(Source[FileConfig]):
             frame = spark.read.format(context.config.format).options(**options).schema(read_schema).load(str(path))
         else:
             self._watched = path
-            stream = spark.readStream.name(context.node_id).format(context.config.format).options(**options).schema(read_schema)
+            stream = spark.readStream.name(context.stream_name).format(context.config.format).options(**options).schema(read_schema)
             frame = (
                 stream.option("maxFilesPerTrigger", context.config.max_files_per_trigger)
                 .option("maxFileAge", _NO_AGE_LIMIT)

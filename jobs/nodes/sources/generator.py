@@ -102,4 +102,4 @@ class GeneratorSource(Source[GeneratorConfig]):
         settings = {"settings": context.config.model_dump_json(), "slots": str(spark.sparkContext.defaultParallelism)}
         if context.mode == "batch":
             return spark.read.format(NumberedRows.name()).options(**settings).load()
-        return spark.readStream.name(context.node_id).format(NumberedRows.name()).options(**settings).load()
+        return spark.readStream.name(context.stream_name).format(NumberedRows.name()).options(**settings).load()

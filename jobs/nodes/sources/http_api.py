@@ -89,7 +89,7 @@ class HttpApiSource(Source[HttpApiConfig]):
             "pages": str(_pages(context)),
         }
         options = {"settings": json.dumps(settings), "secret": json.dumps(dict(connection.secrets))}  # Spark hides options of this name
-        reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
+        reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.stream_name)
         return records_typed(reader.format(HttpPages.name()).options(**options).load(), schema, plainly=context.for_script)
 
 

@@ -157,7 +157,7 @@ class JdbcSource(TellsUnread, Source[JdbcSourceConfig]):
         options = reader_options(dialect, context)
         if context.mode == "batch":
             return spark.read.format(TableRows.name()).schema(ddl).options(**options).load()
-        return spark.readStream.name(context.node_id).format(TableRows.name()).schema(ddl).options(**options).load()
+        return spark.readStream.name(context.stream_name).format(TableRows.name()).schema(ddl).options(**options).load()
 
     def unread(self, context: NodeContext[JdbcSourceConfig]) -> str:
         dialect = read_dialect(context)

@@ -208,7 +208,7 @@ def _messages(spark: SparkSession, context: NodeContext[KafkaSourceConfig]) -> D
     """
     from pyspark.sql import functions as F
 
-    reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.node_id)
+    reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.stream_name)
     options = kafka_spark_options(context.connection(context.config.connection)) | places_options(context)
     messages: DataFrame = reader.format("kafka").options(**options).load()
     if context.config.format == "json" and context.config.registry_connection:
