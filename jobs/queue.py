@@ -29,7 +29,7 @@ _QUESTIONS_TERM = 600
 
 InteractiveKind = Literal["validate", "preview", "test", "script", "state"]
 #: Each has a list of its own. Questions that take their time stand in nobody else's way; all others are the last.
-INTERACTIVE_LANES = ("test", "state", "script", "quick")
+INTERACTIVE_LANES = ("test", "state", "script", "validate", "quick")
 
 
 class InteractiveUnavailable(Exception):

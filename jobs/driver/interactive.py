@@ -33,8 +33,8 @@ from jobs.services.limits import project_limits
 
 logger = logging.getLogger(__name__)
 
-#: Tests, state and scripts take their time: each kind has a thread of its own, so that who draws does not wait for them.
-_AT_ONCE = {lane: 2 if lane == "quick" else 1 for lane in INTERACTIVE_LANES}
+#: Tests, state and scripts take their time, and a preview may: each kind has threads of its own, so that who draws does not wait for them.
+_AT_ONCE = {lane: 2 if lane in ("validate", "quick") else 1 for lane in INTERACTIVE_LANES}
 _CANCEL_POLL_SECONDS = 0.5
 #: So long after an error the JVM that it brings down may still be there.
 _END_SECONDS = 2.0

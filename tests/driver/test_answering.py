@@ -98,6 +98,17 @@ def begun(work: Work, *names: str) -> None:
     wait_until(lambda: set(work.begun) == set(names), seconds=20, what=f"{names} in {work.begun}")
 
 
+def test_previews_that_take_long_stand_in_no_drawings_way(work: Work) -> None:
+    with driver():
+        for name in ("one", "two"):
+            asked("preview", name)
+        begun(work, "one", "two")
+        asked("validate", "drawn")
+        begun(work, "one", "two", "drawn")
+        work.going_on.set()
+        assert answer_to("drawn")["name"] == "drawn"
+
+
 def test_a_question_stays_where_others_can_take_it_until_a_thread_is_free(work: Work) -> None:
     with driver():
         for name in ("one", "two", "three"):
