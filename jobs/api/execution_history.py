@@ -10,12 +10,12 @@ from jobs.models import EVENT_KINDS
 from jobs.selectors.events import events_out, rejected_rows_out
 from jobs.selectors.execution_filters import time_read
 from jobs.selectors.executions import execution_get
-from jobs.selectors.expectations import expectations_out
+from jobs.selectors.expectations import expectation_scores, expectations_out
 from jobs.selectors.logs import MAX_LINES, log_page
 from jobs.selectors.metrics import RESOLUTIONS, metrics_out
 from jobs.selectors.query_words import words_asked
 from jobs.selectors.shapes.base import Shape
-from jobs.selectors.shapes.execution import EventOut, ExpectationOut, LogPage, MetricsOut, RejectedRowOut
+from jobs.selectors.shapes.execution import EventOut, ExpectationOut, ExpectationScoreOut, LogPage, MetricsOut, RejectedRowOut
 
 
 class EventList(Shape):
@@ -30,6 +30,7 @@ class RejectedRowList(Shape):
 
 class ExpectationList(Shape):
     results: list[ExpectationOut]
+    scores: list[ExpectationScoreOut]
 
 
 class ExecutionEventsView(ApiView):
@@ -76,7 +77,8 @@ class ExecutionExpectationsView(ApiView):
         "How many rows broke which rule of the job's expectations, in all batches so far", responds=ExpectationList, tag="executions"
     )
     def get(self, request: Request, execution_id: str) -> Response:
-        return answer(ExpectationList(results=expectations_out(execution_get(user=self.user(), execution_id=execution_id))))
+        rules = expectations_out(execution_get(user=self.user(), execution_id=execution_id))
+        return answer(ExpectationList(results=rules, scores=expectation_scores(rules)))
 
 
 def _next(request: Request, name: str, value: int) -> str:

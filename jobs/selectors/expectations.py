@@ -2,22 +2,21 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from jobs.dag.document import DagDocument, parse_document
 from jobs.dag.parameters import resolve_parameters, substitute
-from jobs.models import Execution, JobVersion, QueryProgress
-from jobs.selectors.shapes.execution import ExpectationOut
+from jobs.models import Execution, ExecutionStatus, JobVersion, QueryProgress
+from jobs.nodes.flows.expectations import rule_broken
+from jobs.selectors.shapes.execution import ExpectationOut, ExpectationScoreOut
 
 _TYPE = "flow.expectations"
 
 
 def expectations_out(execution: Execution) -> list[ExpectationOut]:
-    """Every rule of every such node, in the order of the nodes' names and of the rules; empty where there is none.
-
-    A rule that fails the job has 0 broken: its batch was not written.
-    """
+    """Every rule of every such node, in the order of the nodes' names and of the rules; empty where there is none."""
     document = _document(execution)
     if document is None:
         return []
@@ -36,9 +35,27 @@ def expectations_out(execution: Execution) -> list[ExpectationOut]:
                     checked=rows,
                     broken=worse,
                     share=worse / rows if rows else None,
+                    ended=_ended(execution, node_id, rule["name"]),
                 )
             )
     return found
+
+
+def expectation_scores(rules: Sequence[ExpectationOut]) -> list[ExpectationScoreOut]:
+    """One for each node of `rules`, in their order."""
+    scores = []
+    for node_id, several in groupby(rules, key=lambda rule: rule.node_id):
+        own = list(several)
+        checks = sum(rule.checked for rule in own)
+        kept = checks - sum(rule.broken for rule in own)
+        name, checked = own[0].node_name, own[0].checked
+        scores.append(ExpectationScoreOut(node_id=node_id, node_name=name, checked=checked, score=kept / checks if checks else None))
+    return scores
+
+
+def _ended(execution: Execution, node_id: str, rule: str) -> bool:
+    failed = execution.status == ExecutionStatus.FAILED and execution.error_node_id == node_id
+    return failed and rule_broken(rule) in execution.error_message
 
 
 def _rules(config: Mapping[str, Any], values: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -51,6 +51,7 @@ def test_every_rule_is_told_with_the_rows_that_broke_it(browser: Client, editor:
         ("small", "warn", 0, 0, None),
         ("sane", "fail", 0, 0, None),
     ]
+    assert browser.get(path).json()["scores"] == [{"node_id": "ask", "node_name": "Ask", "checked": 0, "score": None}]
     counted(run, {"known id": 10, "small": 0, "sane": 0}, {"known id": 0, "small": 50, "sane": 0})
     after = browser.get(path).json()["results"]
     assert [(row["node_id"], row["node_name"], row["rule"], row["checked"], row["broken"], row["share"]) for row in after] == [
@@ -58,8 +59,17 @@ def test_every_rule_is_told_with_the_rows_that_broke_it(browser: Client, editor:
         ("ask", "Ask", "small", 200, 50, 0.25),
         ("ask", "Ask", "sane", 200, 0, 0.0),
     ]
+    assert browser.get(path).json()["scores"] == [{"node_id": "ask", "node_name": "Ask", "checked": 200, "score": 0.9}]
+
+
+def test_the_rule_that_ended_the_run_is_told(browser: Client, editor: User) -> None:
+    run = ruled_run(editor, browser)
+    said = 'a row breaks the rule "sane": {"id":3}; mend the data, or let the rule warn or drop'
+    Execution.objects.filter(pk=run.pk).update(status=ExecutionStatus.FAILED, error_node_id="ask", error_message=said)
+    rows = browser.get(f"/api/executions/{run.execution_id}/expectations").json()["results"]
+    assert [row["rule"] for row in rows if row["ended"]] == ["sane"]
 
 
 def test_a_job_without_rules_has_none(browser: Client, editor: User) -> None:
     run = execution(job(editor))
-    assert browser.get(f"/api/executions/{run.execution_id}/expectations").json() == {"results": []}
+    assert browser.get(f"/api/executions/{run.execution_id}/expectations").json() == {"results": [], "scores": []}

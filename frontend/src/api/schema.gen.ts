@@ -2926,10 +2926,14 @@ export interface components {
         ExpectationList: {
             /** Results */
             results: components["schemas"]["ExpectationOut"][];
+            /** Scores */
+            scores: components["schemas"]["ExpectationScoreOut"][];
         };
         /**
          * ExpectationOut
          * @description A rule of a node and the rows that it was asked of: `share` is broken of checked, null before the first row.
+         *
+         *     `ended`: a row that broke it failed the execution; its batch was not written and is not counted.
          */
         ExpectationOut: {
             /** Node Id */
@@ -2949,6 +2953,22 @@ export interface components {
             broken: number;
             /** Share */
             share: number | null;
+            /** Ended */
+            ended: boolean;
+        };
+        /**
+         * ExpectationScoreOut
+         * @description Of a node with rules: `score` is the share of its checks, each rule asked of each row, that were kept; null before the first row.
+         */
+        ExpectationScoreOut: {
+            /** Node Id */
+            node_id: string;
+            /** Node Name */
+            node_name: string;
+            /** Checked */
+            checked: number;
+            /** Score */
+            score: number | null;
         };
         /**
          * ImportOut

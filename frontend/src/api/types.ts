@@ -18,6 +18,7 @@ export type LogLine = Shapes['LogLine']
 export type LogPage = Shapes['LogPage']
 export type RejectedRow = Shapes['RejectedRowOut']
 export type Expectation = Shapes['ExpectationOut']
+export type ExpectationList = Shapes['ExpectationList']
 export type Draft = Shapes['DraftSummary']
 /** Without what no page shows, and what a page that proposes one could not know. */
 export type Schedule = Omit<Shapes['ScheduleOut'], 'event_topic' | 'dependencies' | 'create_time'>

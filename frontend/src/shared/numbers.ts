@@ -85,6 +85,9 @@ export function span(ms: number): Quantity {
   return { value: String(Math.floor(size / DAY)), unit: 'd' }
 }
 
+/** A share in two decimals that is never told better than it is: 0.99999 is 99.99 %. */
+export const score = (share: number): string => `${Math.floor(share * 10_000) / 100} %`
+
 export function percent(part: number, whole: number): string {
   if (whole <= 0) return NO_VALUE
   const share = (part / whole) * 100

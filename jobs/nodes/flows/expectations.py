@@ -106,6 +106,11 @@ class Expectations(PicksRows, Flow[ExpectationsConfig]):
         return frame.select(*kept, names.alias(config.report_column), reason)
 
 
+def rule_broken(name: str) -> str:
+    """How it is told that a row ends the job."""
+    return f'a row breaks the rule "{name}": '
+
+
 def _broken(rule: Rule) -> Column:
     from pyspark.sql import functions as F
 
@@ -119,7 +124,7 @@ def _reason(frame: DataFrame, config: ExpectationsConfig, node_id: str) -> Colum
     row = F.substring(F.to_json(F.struct(*(column(name) for name in frame.columns)), JSON_AS_WRITTEN), 1, _SHOWN_CHARACTERS)
     reason = _dropped([rule for rule in config.rules if rule.action == "drop"])
     for rule in reversed([rule for rule in config.rules if rule.action == "fail"]):
-        words = F.concat(F.lit(f'a row breaks the rule "{rule.name}": '), row, F.lit("; mend the data, or let the rule warn or drop"))
+        words = F.concat(F.lit(rule_broken(rule.name)), row, F.lit("; mend the data, or let the rule warn or drop"))
         reason = F.when(_broken(rule), node_error_raised(words, node_id)).otherwise(reason)
     return reason
 

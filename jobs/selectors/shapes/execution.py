@@ -147,7 +147,10 @@ class RejectedRowOut(Shape):
 
 
 class ExpectationOut(Shape):
-    """A rule of a node and the rows that it was asked of: `share` is broken of checked, null before the first row."""
+    """A rule of a node and the rows that it was asked of: `share` is broken of checked, null before the first row.
+
+    `ended`: a row that broke it failed the execution; its batch was not written and is not counted.
+    """
 
     node_id: str
     node_name: str
@@ -156,3 +159,13 @@ class ExpectationOut(Shape):
     checked: int
     broken: int
     share: float | None
+    ended: bool
+
+
+class ExpectationScoreOut(Shape):
+    """Of a node with rules: `score` is the share of its checks, each rule asked of each row, that were kept; null before the first row."""
+
+    node_id: str
+    node_name: str
+    checked: int
+    score: float | None
