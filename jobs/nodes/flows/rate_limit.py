@@ -32,7 +32,10 @@ class RateLimitConfig(base.Config):
         100,
         gt=0,
         le=10_000_000,
-        description="At most so many rows go on each second, however many tasks the job has: one task passes them all on.",
+        description=(
+            "At most so many rows go on each second, however many tasks the job has: one task passes them all on. Several sinks behind it "
+            "get each batch at once, when all of it has gone through: put a limit of its own right before each."
+        ),
         examples=[100, 0.5],
     )
 
