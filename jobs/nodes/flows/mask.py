@@ -45,7 +45,8 @@ class MaskConfig(base.Config):
     salt: str = Field(
         "",
         max_length=1000,
-        description="Goes into each hash: with the same salt equal values match across jobs. Whoever knows it can test a guessed value.",
+        description="Goes into each hash: with the same salt equal values match across jobs. Whoever knows it can test a guessed value, "
+        "and whoever may see the job can read it, as a parameter too.",
         examples=["${salt}"],
     )
 
