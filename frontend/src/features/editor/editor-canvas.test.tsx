@@ -1,6 +1,7 @@
 import { MantineProvider } from '@mantine/core'
 import { fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { ReactFlowProvider } from '@xyflow/react'
+import { MemoryRouter } from 'react-router'
 import { expect, it, vi } from 'vitest'
 import { catalogue, chain } from '../../dag/fixtures'
 import { useAnswers } from '../../shared/answers'
@@ -14,9 +15,11 @@ function opened(readOnly: boolean) {
   useEditor.getState().open('chain', catalogue, { document: chain(), layout: { positions: {}, notes: [] } }, 1, [], readOnly)
   return render(
     <MantineProvider env="test">
-      <ReactFlowProvider>
-        <EditorCanvas />
-      </ReactFlowProvider>
+      <MemoryRouter>
+        <ReactFlowProvider>
+          <EditorCanvas />
+        </ReactFlowProvider>
+      </MemoryRouter>
     </MantineProvider>,
   ).container
 }
