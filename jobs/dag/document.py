@@ -142,11 +142,14 @@ class Position(_Part):
 
 
 class Layout(_Part):
-    """Where things are drawn. Never part of a version or a hash."""
+    """Where things are drawn. Never part of a version or a hash.
+
+    A note is {"id", "text", "x", "y", "width", "height"}, a group {"id", "title", …}: a frame behind the nodes whose middle lies in it.
+    """
 
     positions: dict[str, Position] = Field(default_factory=dict)
-    notes: list[dict[str, Any]] = Field(default_factory=list)
-    groups: list[dict[str, Any]] = Field(default_factory=list)
+    notes: list[dict[str, Any]] = Field(default_factory=list, max_length=1_000)
+    groups: list[dict[str, Any]] = Field(default_factory=list, max_length=1_000)
 
 
 class DagDocument(_Part):

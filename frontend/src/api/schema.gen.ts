@@ -3133,6 +3133,8 @@ export interface components {
         /**
          * Layout
          * @description Where things are drawn. Never part of a version or a hash.
+         *
+         *     A note is {"id", "text", "x", "y", "width", "height"}, a group {"id", "title", …}: a frame behind the nodes whose middle lies in it.
          */
         Layout: {
             /** Positions */
@@ -3155,6 +3157,8 @@ export interface components {
         /**
          * Layout
          * @description Where things are drawn. Never part of a version or a hash.
+         *
+         *     A note is {"id", "text", "x", "y", "width", "height"}, a group {"id", "title", …}: a frame behind the nodes whose middle lies in it.
          */
         LayoutRequest: {
             /** Positions */

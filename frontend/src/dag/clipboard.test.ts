@@ -5,7 +5,7 @@ import { chain } from './fixtures'
 import { completeLayout, freePlace, NODE_HEIGHT } from './layout'
 import { configPath, ordered } from './problems'
 
-const layout: Layout = { positions: { a: { x: 0, y: 0 }, b: { x: 100, y: 0 } }, notes: [] }
+const layout: Layout = { positions: { a: { x: 0, y: 0 }, b: { x: 100, y: 0 } }, notes: [], groups: [] }
 
 describe('copy and paste', () => {
   it('brings nodes and the edges between them under free ids and names', () => {

@@ -56,14 +56,27 @@ export interface Position {
   y: number
 }
 
+/** Written beside the nodes. */
 export interface Note extends Position {
   id: string
   text: string
+  width: number
+  height: number
 }
 
+/** A titled frame behind nodes: those whose middle lies in it belong to it. */
+export interface Group extends Position {
+  id: string
+  title: string
+  width: number
+  height: number
+}
+
+/** Where things are drawn: no part of a version. */
 export interface Layout {
   positions: Record<string, Position>
   notes: Note[]
+  groups: Group[]
 }
 
 export interface Port {

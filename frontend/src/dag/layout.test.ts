@@ -3,7 +3,7 @@ import { chain } from './fixtures'
 import { completeLayout, NODE_HEIGHT, NODE_WIDTH } from './layout'
 
 it('a node without a place gets one that no other stands at', () => {
-  const moved = { positions: { a: { x: 280, y: 40 }, gone: { x: 0, y: 0 } }, notes: [] }
+  const moved = { positions: { a: { x: 280, y: 40 }, gone: { x: 0, y: 0 } }, notes: [], groups: [] }
   const { positions } = completeLayout(chain(), moved)
   expect(Object.keys(positions).sort()).toEqual(['a', 'b', 'c'])
   expect(positions.a).toEqual({ x: 280, y: 40 })
@@ -13,5 +13,5 @@ it('a node without a place gets one that no other stands at', () => {
 })
 
 it('a drawing that nobody placed stands in columns by depth', () => {
-  expect(completeLayout(chain(), { positions: {}, notes: [] }).positions).toEqual({ a: { x: 40, y: 40 }, b: { x: 280, y: 40 }, c: { x: 520, y: 40 } })
+  expect(completeLayout(chain(), { positions: {}, notes: [], groups: [] }).positions).toEqual({ a: { x: 40, y: 40 }, b: { x: 280, y: 40 }, c: { x: 520, y: 40 } })
 })

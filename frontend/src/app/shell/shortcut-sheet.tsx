@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 
 const GROUPS = [
   { title: 'everywhere', keys: [['Ctrl K', 'search'], ['/', 'search'], ['?', 'sheet'], ['g h', 'home'], ['g j', 'jobs'], ['g e', 'executions'], ['g c', 'checkpoints'], ['g o', 'connections']] },
-  { title: 'editor', keys: [['n', 'add'], ['Ctrl Z', 'undo'], ['Ctrl Shift Z', 'redo'], ['Ctrl C', 'copy'], ['Ctrl V', 'paste'], ['Delete', 'delete'], ['Ctrl A', 'all']] },
+  { title: 'editor', keys: [['n', 'add'], ['Ctrl Z', 'undo'], ['Ctrl Shift Z', 'redo'], ['Ctrl C', 'copy'], ['Ctrl V', 'paste'], ['Delete', 'delete'], ['Ctrl A', 'all'], ['Ctrl G', 'group']] },
 ] as const
 
 /** All shortcuts on one sheet. */

@@ -9,7 +9,7 @@ import { layOut, placeOf, WELL } from './test-layout'
 const STEP = 300
 const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 const document = { nodes: Object.fromEntries(ids.map((id) => [id, { type: FILTER.type, type_version: 1, name: id, config: {} }])), edges: {} } as unknown as DagDocument
-const layout = { positions: Object.fromEntries(ids.map((id, index) => [id, { x: index * STEP, y: 0 }])), notes: [] }
+const layout = { positions: Object.fromEntries(ids.map((id, index) => [id, { x: index * STEP, y: 0 }])), notes: [], groups: [] }
 
 beforeEach(layOut)
 afterEach(() => void vi.restoreAllMocks())

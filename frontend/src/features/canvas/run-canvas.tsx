@@ -13,9 +13,10 @@ import { Opening } from './opening'
 import { RunEdge } from './run-edge'
 import { runEdges } from './run-edges'
 import { CountsContext, RunNode, type RunNodeData } from './run-node'
+import { markNodes, markTypes } from './marks'
 import { spokenNode, useSpoken } from './spoken'
 
-const nodeTypes = { run: RunNode }
+const nodeTypes = { run: RunNode, ...markTypes }
 const edgeTypes = { run: RunEdge }
 const MANY_NODES = 200
 
@@ -53,13 +54,14 @@ export function RunCanvas({ document, layout, catalogue, counts, status, stale =
       data: { node, type: catalogue.get(node.type), connected: connected(id), glyph: glyphOf(status), failed: status === 'FAILED' && id === errorNodeId, stale },
     }))
   }, [document, layout, catalogue, status, stale, errorNodeId, selected, t])
+  const marks = useMemo(() => markNodes(layout, { note: t('marks.note'), group: t('marks.group') }), [layout, t])
   const edges = useMemo(() => runEdges(t, document, catalogue), [document, catalogue, t])
   return (
     <CountsContext value={counts}>
       <section className="pw-canvas" aria-label={t('canvas')}>
         <ReactFlowProvider>
           <ReactFlow
-            nodes={nodes}
+            nodes={[...marks.behind, ...nodes, ...marks.before]}
             edges={edges}
             nodeTypes={nodeTypes}
             edgeTypes={edgeTypes}
@@ -67,7 +69,7 @@ export function RunCanvas({ document, layout, catalogue, counts, status, stale =
             nodesConnectable={false}
             edgesFocusable={false}
             elementsSelectable={Boolean(onSelect)}
-            onNodeClick={(_, node) => onSelect?.(node.id)}
+            onNodeClick={(_, node) => node.type === 'run' && onSelect?.(node.id)}
             onPaneClick={() => onSelect?.(null)}
             onlyRenderVisibleElements={nodes.length > MANY_NODES}
             minZoom={0.2}

@@ -14,7 +14,7 @@ afterEach(cleanup)
 
 function drawn(type: JobType, settings: Record<string, Json> = {}) {
   const document: DagDocument = { schema_version: 1, name: 'a', type, parameters: {}, nodes: {}, edges: {}, settings }
-  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [] } }, 1, [])
+  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [], groups: [] } }, 1, [])
   render(
     <MantineProvider env="test">
       <CheckpointSettings />

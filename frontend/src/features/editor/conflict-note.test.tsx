@@ -21,7 +21,7 @@ const refused = (code: string, message: string, status: number) => answerOf({ er
 beforeEach(() => {
   vi.stubGlobal('DOMMatrixReadOnly', class { m22 = 1 })
   useAnswers.setState({ answers: [] })
-  editor().open('chain', catalogue, { document: chain(), layout: { positions: {}, notes: [] } }, 1, [])
+  editor().open('chain', catalogue, { document: chain(), layout: { positions: {}, notes: [], groups: [] } }, 1, [])
   editor().remove(['c'])
   useEditor.setState({ save: { kind: 'conflict', by: 'otto', revision: 9 } })
   render(

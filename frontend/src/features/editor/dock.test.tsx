@@ -24,7 +24,7 @@ const shown = (dock: string) =>
 
 it('shows who may only look the problems, where its address asks for a preview', () => {
   const document = { schema_version: 1, name: 'a', type: 'STREAMING' as const, parameters: {}, nodes: {}, edges: {}, settings: {} }
-  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [] } }, 1, [], true)
+  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [], groups: [] } }, 1, [], true)
   shown('preview')
   expect(screen.queryByRole('tab', { name: 'Preview' })).toBeNull()
   expect(screen.getByRole('tab', { name: 'Problems' }).getAttribute('aria-selected')).toBe('true')
@@ -33,7 +33,7 @@ it('shows who may only look the problems, where its address asks for a preview',
 
 it('does not say that a drawing can be published where Spark has not looked at it', () => {
   const document = { schema_version: 1, name: 'a', type: 'STREAMING' as const, parameters: {}, nodes: {}, edges: {}, settings: {} }
-  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [] } }, 1, [])
+  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [], groups: [] } }, 1, [])
   useEditor.setState({ checked: document, unanalysed: 'nobody is there' })
   shown('problems')
   expect(screen.getByText('Spark has not checked the draft: nobody is there')).toBeTruthy()

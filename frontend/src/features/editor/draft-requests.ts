@@ -1,4 +1,5 @@
 import type { Column, DagDocument, Layout, NodeType, Problem, Row, Schemas } from '../../dag/document'
+import { wholeLayout } from '../../dag/marks'
 import { wholeDocument } from '../../dag/whole-document'
 import { askDriver } from '../../api/ask-driver'
 import { ApiError, request } from '../../api/request'
@@ -94,7 +95,7 @@ export async function takeTheirs(): Promise<void> {
   const { jobName, takeOver } = useEditor.getState()
   const draft = await readDraft(jobName)
   if (useEditor.getState().jobName !== jobName) return
-  takeOver({ document: draft.document, layout: { positions: {}, notes: [], ...draft.layout } }, draft.revision, draft.problems, draft.delivery)
+  takeOver({ document: draft.document, layout: wholeLayout(draft.layout) }, draft.revision, draft.problems, draft.delivery)
 }
 
 const LONGEST_STEM = 190

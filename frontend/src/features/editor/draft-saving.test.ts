@@ -26,7 +26,7 @@ beforeEach(() => {
     sent.push({ path, description: (JSON.parse(body) as { document?: DagDocument }).document?.description ?? '', revision: headers['If-Match'] ?? '' })
     return new Promise<Response>((resolve) => answers.push(resolve))
   })
-  useEditor.getState().open('orders', new Map(), { document: drawing(), layout: { positions: {}, notes: [] } }, 3, [])
+  useEditor.getState().open('orders', new Map(), { document: drawing(), layout: { positions: {}, notes: [], groups: [] } }, 3, [])
 })
 afterEach(() => vi.unstubAllGlobals())
 
@@ -57,7 +57,7 @@ it('a job that is opened meanwhile is not told of the save of the one that was l
   described('one')
   void saveNow()
   leave()
-  useEditor.getState().open('flights', new Map(), { document: drawing(), layout: { positions: {}, notes: [] } }, 9, [])
+  useEditor.getState().open('flights', new Map(), { document: drawing(), layout: { positions: {}, notes: [], groups: [] } }, 9, [])
   answers[0]?.(answered(4))
   await draftsKept()
   expect([useEditor.getState().revision, useEditor.getState().save.kind, sent.length]).toEqual([9, 'saved', 1])

@@ -1,28 +1,30 @@
-import { Background, BackgroundVariant, MiniMap, ReactFlow, useReactFlow, type Connection, type EdgeChange, type FinalConnectionState, type Node } from '@xyflow/react'
+import { Background, BackgroundVariant, MiniMap, ReactFlow, useReactFlow, type Connection, type EdgeChange, type FinalConnectionState } from '@xyflow/react'
 import '@xyflow/react/dist/base.css'
 import { useCallback, useRef, useState, type DragEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { connectionRefusal, isFull, type Refusal } from '../../dag/connect-rules'
 import { familyOf, isInput, type Endpoint } from '../../dag/document'
 import { NODE_HEIGHT, NODE_WIDTH } from '../../dag/layout'
+import { NOTE_SIZE } from '../../dag/marks'
 import { answer } from '../../shared/answers'
 import '../canvas/canvas.css'
 import { CanvasTools } from '../canvas/canvas-tools'
 import '../canvas/i18n'
+import { markTypes } from '../canvas/marks'
 import { useSpoken } from '../canvas/spoken'
 import { useOpeningView } from '../canvas/use-opening-view'
 import { EditorEdge } from './editor-edge'
-import { EditorNode, type EditorNodeData } from './editor-node'
+import { EditorNode } from './editor-node'
 import { useEditor } from './editor-store'
 import { DRAGGED_TYPE } from './palette'
 import { openPicker } from './picker-store'
 import { RefusalNote } from './refusal-note'
 import { tidyUp } from './tidy-up'
 import { useAskedNode } from './use-asked-node'
-import { useFlowEdges, useFlowNodes } from './use-flow-elements'
+import { useFlowEdges, useFlowNodes, type FlowNode } from './use-flow-elements'
 import { useShowAdded } from './use-show-added'
 
-const nodeTypes = { editor: EditorNode }
+const nodeTypes = { editor: EditorNode, ...markTypes }
 const edgeTypes = { editor: EditorEdge }
 const MANY_NODES = 200
 
@@ -31,7 +33,7 @@ const endpoints = (connection: Connection | { source: string; target: string; so
   [connection.target, connection.targetHandle ?? 'in'],
 ]
 
-const mapColour = (node: Node) => `var(--${familyOf((node.data as EditorNodeData).node.type)}-line)`
+const mapColour = (node: FlowNode) => (node.type === 'editor' ? `var(--${familyOf(node.data.node.type)}-line)` : node.type === 'note' ? 'var(--border-button)' : 'transparent')
 
 /** The edge whose drawn path is nearest to a point of the screen, if within reach. */
 function edgeAt(x: number, y: number): string | undefined {
@@ -51,6 +53,13 @@ export function EditorCanvas() {
   const stays = useShowAdded()
   useAskedNode(isShown)
   const tidy = () => void tidyUp().then(() => requestAnimationFrame(showBeginning), () => answer(false, t('notTidied')))
+  const canGroup = useEditor((state) => state.selected.size > 0)
+  const group = () => useEditor.getState().group()
+  const note = () => {
+    const { left, top, width, height } = well.current?.getBoundingClientRect() ?? { left: 0, top: 0, width: 0, height: 0 }
+    const { x, y } = screenToFlowPosition({ x: left + width / 2, y: top + height / 3 })
+    useEditor.getState().addNote({ x: x - NOTE_SIZE.width / 2, y: y - NOTE_SIZE.height / 2 })
+  }
   const [refusal, setRefusal] = useState<Refusal | null>(null)
   const well = useRef<HTMLElement>(null)
 
@@ -95,10 +104,10 @@ export function EditorCanvas() {
   )
 
   const onEdgesChange = useCallback((changes: EdgeChange[]) => {
-    const { selected, selectedEdges, select } = useEditor.getState()
+    const { selected, selectedEdges, selectedMarks, select } = useEditor.getState()
     const next = new Set(selectedEdges)
     for (const change of changes) if (change.type === 'select') next[change.selected ? 'add' : 'delete'](change.id)
-    if (next.size !== selectedEdges.size || [...next].some((id) => !selectedEdges.has(id))) select(selected, next)
+    if (next.size !== selectedEdges.size || [...next].some((id) => !selectedEdges.has(id))) select(selected, next, selectedMarks)
   }, [])
 
   return (
@@ -139,7 +148,7 @@ export function EditorCanvas() {
         proOptions={{ hideAttribution: true }}
       >
         <Background variant={BackgroundVariant.Dots} gap={16} size={1.2} color="var(--canvas-dot)" />
-        {readOnly ? <CanvasTools /> : <CanvasTools onTidy={tidy} />}
+        {readOnly ? <CanvasTools /> : <CanvasTools editing={{ onTidy: tidy, onNote: note, onGroup: canGroup ? group : undefined }} />}
         {nodes.length > 0 && (
           <MiniMap className="pw-minimap" pannable zoomable nodeColor={mapColour} nodeBorderRadius={6} bgColor="var(--surface-raised)" maskColor="color-mix(in srgb, var(--surface-canvas) 70%, transparent)" style={{ width: 128, height: 80 }} />
         )}

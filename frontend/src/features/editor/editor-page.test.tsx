@@ -48,7 +48,7 @@ it('selects the node that the address names, moves to it, and does so again when
   const nodes = Object.fromEntries(ids.map((id) => [id, { type: 'flow.filter_rows', type_version: 1, name: `Name of ${id}`, config: {} }]))
   const positions = Object.fromEntries(ids.map((id, index) => [id, { x: index * 300, y: 0 }]))
   layOut()
-  vi.stubGlobal('fetch', server({ name: 'orders', type: 'STREAMING', nodes, edges: {}, parameters: {}, settings: {} }, { positions, notes: [] }))
+  vi.stubGlobal('fetch', server({ name: 'orders', type: 'STREAMING', nodes, edges: {}, parameters: {}, settings: {} }, { positions, notes: [], groups: [] }))
   open('/jobs/orders?node=n7&dock=json')
   const soon = { timeout: 12_000 }
   const selected = () => document.querySelector('.react-flow__node.selected')?.getAttribute('data-id')

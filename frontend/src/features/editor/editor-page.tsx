@@ -4,6 +4,7 @@ import { ReactFlowProvider } from '@xyflow/react'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useParams } from 'react-router'
+import { wholeLayout } from '../../dag/marks'
 import { covers } from '../../api/use-may'
 import '../canvas/i18n'
 import { ConflictNote } from './conflict-note'
@@ -89,7 +90,7 @@ export default function EditorPage() {
   useEffect(() => {
     if (!loaded.data) return
     const { draft, head, catalogue } = loaded.data
-    useEditor.getState().open(jobName, catalogue, { document: draft.document, layout: { positions: {}, notes: [], ...draft.layout } }, draft.revision, draft.problems, !covers(head.role, 'EDITOR'), draft.delivery)
+    useEditor.getState().open(jobName, catalogue, { document: draft.document, layout: wholeLayout(draft.layout) }, draft.revision, draft.problems, !covers(head.role, 'EDITOR'), draft.delivery)
     return () => {
       saveOnLeaving()
       useEditor.setState({ jobName: '' })

@@ -7,7 +7,7 @@ const node = (name: string) => ({ type: 'sink.print', type_version: 1, name, con
 const drawing: DagDocument = { schema_version: 1, name: 'a', type: 'STREAMING', parameters: {}, nodes: { one: node('One') }, edges: {}, settings: {} }
 const editor = () => useEditor.getState()
 
-beforeEach(() => editor().open('a', new Map(), { document: drawing, layout: { positions: {}, notes: [] } }, 1, []))
+beforeEach(() => editor().open('a', new Map(), { document: drawing, layout: { positions: {}, notes: [], groups: [] } }, 1, []))
 
 it('a node that is undone is no longer selected; others stay so', () => {
   editor().change({ document: { ...drawing, nodes: { ...drawing.nodes, two: node('Two') } } })
@@ -26,7 +26,7 @@ it('an edge that is redone away is no longer selected', () => {
 })
 
 it('a new node is not joined to an input that is full', () => {
-  editor().open('chain', catalogue, { document: chain(), layout: { positions: {}, notes: [] } }, 1, [])
+  editor().open('chain', catalogue, { document: chain(), layout: { positions: {}, notes: [], groups: [] } }, 1, [])
   editor().addNode(SOURCE, { x: 0, y: 0 }, { to: ['b', 'in'] })
   expect(Object.keys(editor().history.present.document.nodes)).toHaveLength(4)
   expect(Object.values(editor().history.present.document.edges).map(({ to }) => to[0])).toEqual(['b', 'c'])

@@ -2,11 +2,12 @@ import i18next from 'i18next'
 import { create } from 'zustand'
 import type { Delivery } from '../../api/types'
 import * as edit from '../../dag/document'
-import type { Catalogue, Column, DagDocument, DagNode, Endpoint, Layout, NodeType, Position, Problem, Schemas } from '../../dag/document'
+import type { Catalogue, Column, DagDocument, DagNode, Endpoint, Group, Layout, NodeType, Note, Position, Problem, Schemas } from '../../dag/document'
 import { connectionRefusal, type Refusal } from '../../dag/connect-rules'
 import { copyNodes, pasteNodes } from '../../dag/clipboard'
 import { historyOf, record, redo, undo, type History } from '../../dag/history'
 import { completeLayout, freePlace } from '../../dag/layout'
+import * as marks from '../../dag/marks'
 import { portsFollowed } from '../../dag/port-names'
 import { fieldPath } from '../../dag/problems'
 import { spokenStart } from '../canvas/field-words'
@@ -25,7 +26,7 @@ export type SaveState =
   | { kind: 'failed'; refused: string }
   | { kind: 'conflict'; by: string; revision: number }
 
-interface EditorState {
+export interface EditorState {
   jobName: string
   catalogue: Catalogue
   history: History<Drawing>
@@ -48,6 +49,8 @@ interface EditorState {
   unanalysed: string
   selected: ReadonlySet<string>
   selectedEdges: ReadonlySet<string>
+  /** Notes and groups. */
+  selectedMarks: ReadonlySet<string>
   /** The config field to focus, such as `columns.1.name`; set by a click on a problem. Another object focuses it once more. */
   focusField: { path: string } | null
   open: (jobName: string, catalogue: Catalogue, drawing: Drawing, revision: number, problems: Problem[], readOnly?: boolean, delivery?: Delivery | null) => void
@@ -57,11 +60,18 @@ interface EditorState {
   addNode: (type: NodeType, at: Position, link?: Link) => string
   connect: (from: Endpoint, to: Endpoint) => Refusal | null
   removeSelected: () => void
-  remove: (nodeIds: string[], edgeIds?: string[]) => void
+  remove: (nodeIds: string[], edgeIds?: string[], markIds?: ReadonlySet<string>) => void
   changeNode: (id: string, change: Partial<DagNode>, key?: string) => void
-  /** Moves with the same key that follow each other closely are one step. */
-  moveNodes: (positions: Record<string, Position>, key?: string) => void
-  select: (nodeIds: Iterable<string>, edgeIds?: Iterable<string>) => void
+  /** Nodes, notes and groups stand elsewhere. Moves with the same key that follow each other closely are one step. */
+  move: (nodes: Record<string, Position>, marks?: Record<string, Position>, key?: string) => void
+  /** Nodes are laid out anew, and the groups that they stand in go along. */
+  layOut: (positions: Record<string, Position>) => void
+  addNote: (at: Position) => void
+  /** A group around the selected nodes. */
+  group: () => void
+  changeMark: (id: string, change: Partial<Note & Group>, key?: string) => void
+  removeMark: (id: string) => void
+  select: (nodeIds: Iterable<string>, edgeIds?: Iterable<string>, markIds?: Iterable<string>) => void
   focusProblem: (problem: Problem) => void
   undo: () => void
   redo: () => void
@@ -70,7 +80,7 @@ interface EditorState {
 }
 
 const emptyDocument: DagDocument = { schema_version: 1, name: '', type: 'STREAMING', parameters: {}, nodes: {}, edges: {}, settings: {} }
-const emptyDrawing: Drawing = { document: emptyDocument, layout: { positions: {}, notes: [] } }
+const emptyDrawing: Drawing = { document: emptyDocument, layout: { positions: {}, notes: [], groups: [] } }
 
 interface Link {
   from?: Endpoint
@@ -95,9 +105,10 @@ const drawnOf = (ids: ReadonlySet<string>, drawn: object): ReadonlySet<string> =
   [...ids].every((id) => id in drawn) ? ids : new Set([...ids].filter((id) => id in drawn))
 
 /** Another point of the history; what is not drawn there cannot be selected. */
-const turnedTo = ({ selected, selectedEdges }: EditorState, history: EditorState['history']): Partial<EditorState> => {
-  const { nodes, edges } = history.present.document
-  return { history, selected: drawnOf(selected, nodes), selectedEdges: drawnOf(selectedEdges, edges) }
+const turnedTo = ({ selected, selectedEdges, selectedMarks }: EditorState, history: EditorState['history']): Partial<EditorState> => {
+  const { document, layout } = history.present
+  const drawn = Object.fromEntries([...layout.notes, ...layout.groups].map(({ id }) => [id, true]))
+  return { history, selected: drawnOf(selected, document.nodes), selectedEdges: drawnOf(selectedEdges, document.edges), selectedMarks: drawnOf(selectedMarks, drawn) }
 }
 
 /** What is known of a drawing just as the server has it. */
@@ -131,11 +142,12 @@ export const useEditor = create<EditorState>((set, get) => ({
   unanalysed: '',
   selected: new Set(),
   selectedEdges: new Set(),
+  selectedMarks: new Set(),
   focusField: null,
 
   open: (jobName, catalogue, drawing, revision, problems, readOnly = false, delivery = null) => {
     const kept = asKept(drawing, revision, problems, delivery)
-    set({ ...kept, jobName, catalogue, history: historyOf(kept.saved), readOnly, selected: new Set(), selectedEdges: new Set(), focusField: null })
+    set({ ...kept, jobName, catalogue, history: historyOf(kept.saved), readOnly, selected: new Set(), selectedEdges: new Set(), selectedMarks: new Set(), focusField: null })
   },
 
   takeOver: (drawing, revision, problems, delivery) => {
@@ -154,7 +166,7 @@ export const useEditor = create<EditorState>((set, get) => ({
     const added = edit.addNode(document, { ...spokenStart(type), title: typeWords(i18next.t, type).title })
     const positions = { ...layout.positions, [added.id]: freePlace(layout, at) }
     get().change({ document: wired(added.document, get().catalogue, added.id, type, link), layout: { ...layout, positions } })
-    set({ selected: new Set([added.id]), selectedEdges: new Set() })
+    get().select([added.id])
     return added.id
   },
 
@@ -165,17 +177,17 @@ export const useEditor = create<EditorState>((set, get) => ({
     return refusal
   },
 
-  remove: (nodeIds, edgeIds = []) => {
+  remove: (nodeIds, edgeIds = [], markIds = new Set()) => {
     const { document, layout } = get().history.present
     const gone = new Set(nodeIds)
     const positions = Object.fromEntries(Object.entries(layout.positions).filter(([id]) => !gone.has(id)))
-    get().change({ document: edit.removeElements(document, nodeIds, edgeIds), layout: { ...layout, positions } })
-    set({ selected: new Set(), selectedEdges: new Set() })
+    get().change({ document: edit.removeElements(document, nodeIds, edgeIds), layout: { ...marks.removeMarks(layout, markIds), positions } })
+    get().select([])
   },
 
   removeSelected: () => {
-    const { selected, selectedEdges } = get()
-    if (selected.size + selectedEdges.size > 0) get().remove([...selected], [...selectedEdges])
+    const { selected, selectedEdges, selectedMarks } = get()
+    if (selected.size + selectedEdges.size + selectedMarks.size > 0) get().remove([...selected], [...selectedEdges], selectedMarks)
   },
 
   changeNode: (id, change, key) => {
@@ -184,12 +196,38 @@ export const useEditor = create<EditorState>((set, get) => ({
     get().change({ document: portsFollowed(document, changed, id, get().catalogue.get(document.nodes[id]?.type ?? '')) }, key)
   },
 
-  moveNodes: (positions, key) => {
+  move: (nodes, moved = {}, key) => {
     const { layout } = get().history.present
-    get().change({ layout: { ...layout, positions: { ...layout.positions, ...positions } } }, key)
+    const placed = Object.entries(moved).reduce((next, [id, place]) => marks.changeMark(next, id, place), layout)
+    get().change({ layout: { ...placed, positions: { ...layout.positions, ...nodes } } }, key)
   },
 
-  select: (nodeIds, edgeIds = []) => set({ selected: new Set(nodeIds), selectedEdges: new Set(edgeIds), focusField: null }),
+  layOut: (positions) => {
+    const { layout } = get().history.present
+    get().change({ layout: marks.groupsFollowed(layout, { ...layout, positions: { ...layout.positions, ...positions } }) })
+  },
+
+  addNote: (at) => {
+    const added = marks.addNote(get().history.present.layout, at)
+    get().change({ layout: added.layout })
+    get().select([], [], [added.id])
+  },
+
+  group: () => {
+    const added = marks.addGroup(get().history.present.layout, get().selected)
+    if (!added) return
+    get().change({ layout: added.layout })
+    get().select([], [], [added.id])
+  },
+
+  changeMark: (id, change, key) => get().change({ layout: marks.changeMark(get().history.present.layout, id, change) }, key),
+
+  removeMark: (id) => {
+    get().change({ layout: marks.removeMarks(get().history.present.layout, new Set([id])) })
+    set({ selectedMarks: new Set() })
+  },
+
+  select: (nodeIds, edgeIds = [], markIds = []) => set({ selected: new Set(nodeIds), selectedEdges: new Set(edgeIds), selectedMarks: new Set(markIds), focusField: null }),
 
   focusProblem: (problem) => {
     const type = get().catalogue.get(get().history.present.document.nodes[problem.node_id ?? '']?.type ?? '')
@@ -197,6 +235,7 @@ export const useEditor = create<EditorState>((set, get) => ({
     set({
       selected: new Set(problem.node_id ? [problem.node_id] : []),
       selectedEdges: new Set(problem.edge_id && !problem.node_id ? [problem.edge_id] : []),
+      selectedMarks: new Set(),
       focusField: path === undefined ? null : { path },
     })
   },
@@ -214,7 +253,7 @@ export const useEditor = create<EditorState>((set, get) => ({
     const pasted = pasteNodes(document, layout, text)
     if (!pasted || get().readOnly) return false
     get().change({ document: pasted.document, layout: pasted.layout })
-    set({ selected: new Set(pasted.ids), selectedEdges: new Set() })
+    get().select(pasted.ids)
     return true
   },
 }))

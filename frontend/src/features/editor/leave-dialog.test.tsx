@@ -26,7 +26,7 @@ function left(save: SaveState, description: string) {
 
 beforeEach(() => {
   goOn.mockClear()
-  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [] } }, 1, [])
+  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [], groups: [] } }, 1, [])
   render(
     <MantineProvider env="test">
       <LeaveDialog />

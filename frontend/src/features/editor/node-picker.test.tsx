@@ -11,7 +11,7 @@ const added = () => Object.values(useEditor.getState().history.present.document.
 
 beforeEach(() => {
   const document = { schema_version: 1, name: 'a', type: 'STREAMING' as const, parameters: {}, nodes: {}, edges: {}, settings: {} }
-  useEditor.getState().open('a', catalogue, { document, layout: { positions: {}, notes: [] } }, 1, [])
+  useEditor.getState().open('a', catalogue, { document, layout: { positions: {}, notes: [], groups: [] } }, 1, [])
   openPicker({})
   render(
     <MantineProvider env="test">

@@ -10,7 +10,7 @@ import { Outline } from './outline'
 it('edges to the same node are told apart by their ports, and the one that was chosen goes', async () => {
   const edge = (output: string, input: string): DagEdge => ({ from: ['a', output], to: ['b', input] })
   const document = { ...chain(), edges: { good: edge('out', 'in'), bad: edge('errors', 'in'), right: edge('out', 'right') } }
-  useEditor.getState().open('chain', catalogue, { document, layout: { positions: {}, notes: [] } }, 1, [])
+  useEditor.getState().open('chain', catalogue, { document, layout: { positions: {}, notes: [], groups: [] } }, 1, [])
   render(
     <MantineProvider env="test">
       <Outline />

@@ -20,7 +20,7 @@ const show = () =>
 
 function drawn(parameters: Record<string, Json>) {
   const document: DagDocument = { schema_version: 1, name: 'a', type: 'STREAMING', parameters, nodes: {}, edges: {}, settings: {} }
-  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [] } }, 1, [])
+  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [], groups: [] } }, 1, [])
   return show()
 }
 

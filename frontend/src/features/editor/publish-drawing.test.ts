@@ -29,7 +29,7 @@ beforeEach(() => {
     revision += method === 'PUT' ? 1 : 0
     return Promise.resolve(new Response(JSON.stringify({ revision, problems: [], delivery: null }), { status: 200 }))
   })
-  useEditor.getState().open('orders', new Map(), { document: drawing(), layout: { positions: {}, notes: [] } }, 3, [])
+  useEditor.getState().open('orders', new Map(), { document: drawing(), layout: { positions: {}, notes: [], groups: [] } }, 3, [])
 })
 afterEach(() => vi.unstubAllGlobals())
 

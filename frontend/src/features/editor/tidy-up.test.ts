@@ -15,7 +15,7 @@ vi.mock('elkjs/lib/elk-api', () => ({
 beforeEach(() => void vi.stubGlobal('Worker', EventTarget))
 
 it('what was laid out of one job does not move the nodes of another', async () => {
-  const open = (name: string) => useEditor.getState().open(name, catalogue, { document: { ...chain(), name }, layout: { positions: {}, notes: [] } }, 1, [])
+  const open = (name: string) => useEditor.getState().open(name, catalogue, { document: { ...chain(), name }, layout: { positions: {}, notes: [], groups: [] } }, 1, [])
   open('one')
   const tidied = tidyUp()
   open('other')

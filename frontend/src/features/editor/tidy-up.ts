@@ -3,7 +3,7 @@ import { useEditor } from './editor-store'
 
 /** Lay the drawing out in layers from left to right. The layout library is loaded on the first click, in a worker. */
 export async function tidyUp(): Promise<void> {
-  const { jobName, history, moveNodes } = useEditor.getState()
+  const { jobName, history, layOut } = useEditor.getState()
   const { document } = history.present
   const { default: Elk } = await import('elkjs/lib/elk-api')
   const worker = new Worker(new URL('elkjs/lib/elk-worker.min.js', import.meta.url))
@@ -20,7 +20,7 @@ export async function tidyUp(): Promise<void> {
     const graph = await Promise.race([laidOut, broken])
     if (useEditor.getState().jobName !== jobName) return
     const grid = (value: number | undefined) => Math.round((value ?? 0) / 4) * 4
-    moveNodes(Object.fromEntries((graph.children ?? []).map((child) => [child.id, { x: grid(child.x), y: grid(child.y) }])))
+    layOut(Object.fromEntries((graph.children ?? []).map((child) => [child.id, { x: grid(child.x), y: grid(child.y) }])))
   } finally {
     elk.terminateWorker()
   }

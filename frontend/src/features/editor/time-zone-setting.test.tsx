@@ -12,7 +12,7 @@ afterEach(cleanup)
 
 it("chooses the job's time zone, UTC as long as none is chosen", () => {
   const document = { schema_version: 1, name: 'a', type: 'STREAMING' as const, parameters: {}, nodes: {}, edges: {}, settings: {} }
-  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [] } }, 1, [])
+  useEditor.getState().open('a', new Map(), { document, layout: { positions: {}, notes: [], groups: [] } }, 1, [])
   render(
     <MantineProvider env="test">
       <TimeZoneSetting />

@@ -35,14 +35,14 @@ beforeEach(() => {
     return status ? Promise.resolve(new Response('{}', { status })) : Promise.reject(new TypeError('Failed to fetch'))
   })
   const document = { schema_version: 1, name: 'orders', type: 'STREAMING' as const, parameters: {}, nodes: {}, edges: {}, settings: {} }
-  useEditor.getState().open('orders', new Map(), { document, layout: { positions: {}, notes: [] } }, 3, [])
+  useEditor.getState().open('orders', new Map(), { document, layout: { positions: {}, notes: [], groups: [] } }, 3, [])
 })
 afterEach(() => {
   vi.useRealTimers()
   vi.unstubAllGlobals()
 })
 
-const moved = () => act(() => useEditor.getState().change({ layout: { positions: { a: { x: 1, y: 2 } }, notes: [] } }))
+const moved = () => act(() => useEditor.getState().change({ layout: { positions: { a: { x: 1, y: 2 } }, notes: [], groups: [] } }))
 const later = (milliseconds: number) => act(() => vi.advanceTimersByTimeAsync(milliseconds))
 /** Whether who closes the tab is warned. */
 const warns = () => !window.dispatchEvent(new Event('beforeunload', { cancelable: true }))

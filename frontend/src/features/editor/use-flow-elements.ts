@@ -2,15 +2,18 @@ import type { Edge, Node, NodeChange } from '@xyflow/react'
 import { useCallback, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { openRequiredPorts } from '../../dag/connect-rules'
-import type { Position } from '../../dag/document'
+import type { Layout, Position } from '../../dag/document'
+import { membersOf } from '../../dag/marks'
 import { nodeProblems, worst } from '../../dag/problems'
 import { connectedPorts } from '../canvas/connected-ports'
+import { flowIdOf, markIdOf, markNodes, type MarkNode } from '../canvas/marks'
 import { spokenEdge, spokenNode } from '../canvas/spoken'
 import type { EditorEdgeData } from './editor-edge'
-import { inputColumns, useDocument, useEditor, useLayout } from './editor-store'
+import { inputColumns, useDocument, useEditor, useLayout, type EditorState } from './editor-store'
 import type { EditorNodeData } from './editor-node'
 
-type FlowNode = Node<EditorNodeData>
+type DrawnNode = Node<EditorNodeData, 'editor'>
+export type FlowNode = DrawnNode | MarkNode
 type Size = { width: number; height: number }
 
 const sameSet = (one: ReadonlySet<string>, other: ReadonlySet<string>) => one.size === other.size && [...one].every((entry) => other.has(entry))
@@ -46,18 +49,56 @@ function selectionAfter(changes: { id: string; selected: boolean }[], before: Re
   return sameSet(before, next) ? null : next
 }
 
+/** `moves` with what stands in the groups that move: it goes along, unless it is moved itself. */
+function withMembers(layout: Layout, moves: ReadonlyMap<string, Position>): Map<string, Position> {
+  const all = new Map(moves)
+  for (const group of layout.groups) {
+    const to = moves.get(flowIdOf(group.id))
+    if (!to) continue
+    const members = membersOf(layout, group)
+    const along = (flowId: string, place: Position | undefined) => {
+      if (place && !moves.has(flowId)) all.set(flowId, { x: place.x + to.x - group.x, y: place.y + to.y - group.y })
+    }
+    for (const id of members.nodes) along(id, layout.positions[id])
+    for (const id of members.notes) along(flowIdOf(id), layout.notes.find((note) => note.id === id))
+  }
+  return all
+}
+
+/** The places of nodes, and those of notes and groups by their own ids. */
+function parted(places: ReadonlyMap<string, Position>): [Record<string, Position>, Record<string, Position>] {
+  const nodes = [...places].filter(([id]) => markIdOf(id) === null)
+  const marks = [...places].flatMap(([id, place]): [string, Position][] => ((own) => (own === null ? [] : [[own, place]]))(markIdOf(id)))
+  return [Object.fromEntries(nodes), Object.fromEntries(marks)]
+}
+
+interface FlowNodes {
+  nodes: FlowNode[]
+  onNodesChange: (changes: NodeChange<FlowNode>[]) => void
+  onDragStop: (moved: FlowNode[]) => void
+}
+
+const editing = { change: (...given: Parameters<EditorState['changeMark']>) => useEditor.getState().changeMark(...given), remove: (id: string) => useEditor.getState().removeMark(id) }
+
 /** The drawing as the canvas library wants it: what it measured and where a node is being dragged stay here, outside the document. */
-export function useFlowNodes(): { nodes: FlowNode[]; onNodesChange: (changes: NodeChange<FlowNode>[]) => void; onDragStop: (moved: FlowNode[]) => void } {
+export function useFlowNodes(): FlowNodes {
   const { t } = useTranslation('canvas')
   const layout = useLayout()
   const data = useNodeData()
   const selected = useEditor((state) => state.selected)
+  const selectedMarks = useEditor((state) => state.selectedMarks)
+  const readOnly = useEditor((state) => state.readOnly)
   const [measured, setMeasured] = useState<ReadonlyMap<string, Size>>(new Map())
   const [dragged, setDragged] = useState<ReadonlyMap<string, Position>>(new Map())
 
-  const nodes = useMemo(
+  const marks = useMemo(() => {
+    const say = { note: t('marks.note'), group: t('marks.group') }
+    return markNodes(layout, say, { selected: selectedMarks, ...(readOnly ? {} : editing) })
+  }, [layout, selectedMarks, readOnly, t])
+
+  const drawn = useMemo(
     () =>
-      [...data].map(([id, content]): FlowNode => ({
+      [...data].map(([id, content]): DrawnNode => ({
         id,
         type: 'editor',
         ...spokenNode(t, content.node.name),
@@ -69,19 +110,28 @@ export function useFlowNodes(): { nodes: FlowNode[]; onNodesChange: (changes: No
     [data, layout, dragged, measured, selected, t],
   )
 
+  const nodes = useMemo((): FlowNode[] => {
+    const now = (mark: MarkNode): MarkNode => ({ ...mark, position: dragged.get(mark.id) ?? mark.position, ...measured.get(mark.id) })
+    return [...marks.behind.map(now), ...drawn, ...marks.before.map(now)]
+  }, [marks, drawn, dragged, measured])
+
   const onNodesChange = useCallback((changes: NodeChange<FlowNode>[]) => {
-    const sizes = changes.flatMap((change): [string, Size][] => (change.type === 'dimensions' && change.dimensions ? [[change.id, change.dimensions]] : []))
-    if (sizes.length > 0) setMeasured((old) => new Map([...old, ...sizes]))
+    const { history, selected: before, selectedEdges, selectedMarks: marksBefore, select } = useEditor.getState()
+    const sizes = changes.flatMap((change): [string, Size][] => (change.type === 'dimensions' && change.dimensions && (markIdOf(change.id) === null || change.resizing) ? [[change.id, change.dimensions]] : []))
+    const resized = changes.flatMap((change) => (change.type === 'dimensions' && change.resizing === false ? [change.id] : []))
+    if (sizes.length + resized.length > 0) setMeasured((old) => new Map([...[...old].filter(([id]) => !resized.includes(id)), ...sizes]))
     const moves = changes.flatMap((change): [string, Position][] => (change.type === 'position' && change.position && change.dragging ? [[change.id, change.position]] : []))
-    if (moves.length > 0) setDragged((old) => new Map([...old, ...moves]))
-    const { selected: before, selectedEdges, select } = useEditor.getState()
-    const next = selectionAfter(changes.filter((change) => change.type === 'select'), before)
-    if (next) select(next, selectedEdges)
+    if (moves.length > 0) setDragged((old) => new Map([...old, ...withMembers(history.present.layout, new Map(moves))]))
+    const choices = changes.filter((change) => change.type === 'select')
+    const next = selectionAfter(choices.filter(({ id }) => markIdOf(id) === null), before)
+    const nextMarks = selectionAfter(choices.flatMap(({ id, selected: chosen }) => ((own) => (own === null ? [] : [{ id: own, selected: chosen }]))(markIdOf(id))), marksBefore)
+    if (next || nextMarks) select(next ?? before, selectedEdges, nextMarks ?? marksBefore)
   }, [])
 
   const onDragStop = useCallback((moved: FlowNode[]) => {
     setDragged(new Map())
-    useEditor.getState().moveNodes(Object.fromEntries(moved.map((node) => [node.id, node.position])))
+    const { history, move } = useEditor.getState()
+    move(...parted(withMembers(history.present.layout, new Map(moved.map((node) => [node.id, node.position])))))
   }, [])
 
   return { nodes, onNodesChange, onDragStop }

@@ -24,7 +24,7 @@ function Page() {
 }
 
 beforeEach(() => {
-  useEditor.getState().open('a', new Map(), { document: document_, layout: { positions: { one: { x: 0, y: 0 } }, notes: [] } }, 1, [])
+  useEditor.getState().open('a', new Map(), { document: document_, layout: { positions: { one: { x: 0, y: 0 } }, notes: [], groups: [] } }, 1, [])
   useEditor.getState().select(['one'])
   render(<Page />)
 })

@@ -1,4 +1,5 @@
 import { useEffect } from 'react'
+import type { Position } from '../../dag/document'
 import { useEditor } from './editor-store'
 import { openPicker } from './picker-store'
 
@@ -18,10 +19,12 @@ const STEP = 16
 const ARROWS: Record<string, [number, number]> = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STEP], ArrowDown: [0, STEP] }
 
 function moveSelected([dx, dy]: [number, number]) {
-  const { selected, history, moveNodes } = useEditor.getState()
-  const { positions } = history.present.layout
-  const moved = [...selected].map((id) => [id, { x: (positions[id]?.x ?? 0) + dx, y: (positions[id]?.y ?? 0) + dy }])
-  moveNodes(Object.fromEntries(moved), `move/${[...selected].join(' ')}`)
+  const { selected, selectedMarks, history, move } = useEditor.getState()
+  const { positions, notes, groups } = history.present.layout
+  const from = (place: Position | undefined) => ({ x: (place?.x ?? 0) + dx, y: (place?.y ?? 0) + dy })
+  const nodes = [...selected].map((id) => [id, from(positions[id])])
+  const marks = [...notes, ...groups].filter(({ id }) => selectedMarks.has(id)).map((mark) => [mark.id, from(mark)])
+  move(Object.fromEntries(nodes), Object.fromEntries(marks), `move/${[...selected, ...selectedMarks].join(' ')}`)
 }
 
 const isCommand = (event: KeyboardEvent) => event.ctrlKey || event.metaKey
@@ -47,7 +50,8 @@ function onCanvas(event: KeyboardEvent, key: string): boolean {
   if (isReading(event.target)) return false
   if (isCommand(event) && key === 'a') editor.select(Object.keys(editor.history.present.document.nodes))
   else if (key === 'delete' || key === 'backspace') editor.removeSelected()
-  else if (event.key in ARROWS && editor.selected.size > 0) moveSelected(ARROWS[event.key] ?? [0, 0])
+  else if (isCommand(event) && key === 'g') editor.group()
+  else if (event.key in ARROWS && editor.selected.size + editor.selectedMarks.size > 0) moveSelected(ARROWS[event.key] ?? [0, 0])
   else return false
   return true
 }

@@ -5,6 +5,7 @@ import { readExecution } from '../../api/read-execution'
 import { ApiError, request } from '../../api/request'
 import type { Execution } from '../../api/types'
 import type { Catalogue, DagDocument, Layout, NodeType } from '../../dag/document'
+import { wholeLayout } from '../../dag/marks'
 import type { ExecutionState } from '../../live/execution-state'
 import { executionStream } from '../../live/execution-stream'
 import { newerOf } from '../../live/confirmation'
@@ -66,7 +67,7 @@ export function useDrawing(execution: Execution | undefined): { drawing: Drawing
     return {
       document: document.data.document,
       settings: document.data.settings,
-      layout: { positions: places?.positions ?? {}, notes: places?.notes ?? [] },
+      layout: wholeLayout(places ?? {}),
       catalogue: new Map(types.data.results.map((type) => [type.type, type])),
     }
   }, [document.data, types.data, places, layout.isError])

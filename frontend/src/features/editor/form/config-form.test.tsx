@@ -37,7 +37,7 @@ function Panel() {
 beforeEach(() => {
   const node = { type: 'flow.keep', type_version: 1, name: 'Keep', config: {} }
   const document = { schema_version: 1, name: 'a', type: 'STREAMING' as const, parameters: {}, nodes: { keep: node }, edges: {}, settings: {} }
-  editor().open('a', new Map([[TYPE.type, TYPE]]), { document, layout: { positions: {}, notes: [] } }, 1, [])
+  editor().open('a', new Map([[TYPE.type, TYPE]]), { document, layout: { positions: {}, notes: [], groups: [] } }, 1, [])
   render(
     <MantineProvider env="test">
       <MemoryRouter>

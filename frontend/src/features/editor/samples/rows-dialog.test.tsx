@@ -55,7 +55,7 @@ const write = async (text: string) => fireEvent.change(await screen.findByRole('
 const press = (name: string) => fireEvent.click(screen.getByRole('button', { name }))
 
 beforeEach(() => {
-  const drawing = { document, layout: { positions: {}, notes: [] } }
+  const drawing = { document, layout: { positions: {}, notes: [], groups: [] } }
   useEditor.setState({ jobName: 'shop-job', history: historyOf(drawing), saved: drawing, schemas: {}, save: { kind: 'saved', at: 0 } })
 })
 

@@ -55,7 +55,7 @@ it('a test of which something cannot be read is not run with what was there befo
   vi.stubGlobal('fetch', server)
   const test: PipelineTest = { name: 'sums', given: { shop: [] }, expect: {} }
   const document = { schema_version: 1, name: 'shop-job', type: 'STREAMING' as const, parameters: {}, nodes: {}, edges: {}, settings: {}, tests: [test] }
-  useEditor.setState({ jobName: 'shop-job', history: historyOf({ document, layout: { positions: {}, notes: [] } }) })
+  useEditor.setState({ jobName: 'shop-job', history: historyOf({ document, layout: { positions: {}, notes: [], groups: [] } }) })
   useWritten.getState().write(PLACE, { text: '[{', error: new Error('open') })
   await useTestRuns.getState().run(['sums'])
   expect(useTestRuns.getState().ran.sums?.result.status).toBe('error')

@@ -26,7 +26,7 @@ const type = (name: RegExp, value: string) => fireEvent.change(field(name), { ta
 beforeEach(() => {
   kept = { name: 'sums', given: {}, expect: {} }
   const document = { schema_version: 1, name: 'orders', type: 'STREAMING' as const, parameters: {}, nodes: { shop: { type: 'source.generator', type_version: 1, name: 'Shop', config: {} } }, edges: {}, settings: {} }
-  useEditor.getState().open('orders', new Map(), { document, layout: { positions: {}, notes: [] } }, 3, [])
+  useEditor.getState().open('orders', new Map(), { document, layout: { positions: {}, notes: [], groups: [] } }, 3, [])
   render(<Shown />)
 })
 

@@ -10,7 +10,7 @@ import { useTaking } from './use-taking'
 vi.mock('./take-from-preview', () => ({ takenFromPreview: vi.fn() }))
 
 type Taken = Awaited<ReturnType<typeof takenFromPreview>>
-const open = (name: string) => useEditor.getState().open(name, catalogue, { document: { ...chain(), name }, layout: { positions: {}, notes: [] } }, 1, [])
+const open = (name: string) => useEditor.getState().open(name, catalogue, { document: { ...chain(), name }, layout: { positions: {}, notes: [], groups: [] } }, 1, [])
 const tests = () => useEditor.getState().history.present.document.tests ?? []
 const wrapper = ({ children }: { children: ReactNode }) => <QueryClientProvider client={new QueryClient()}>{children}</QueryClientProvider>
 

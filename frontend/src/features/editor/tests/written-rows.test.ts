@@ -10,7 +10,7 @@ const remove = (gone: number) => writeTests(tests().filter((_, number) => number
 
 beforeEach(() => {
   const document = { ...chain(), tests: [{ name: 'one' }, { name: 'two' }, { name: 'three' }] }
-  useEditor.getState().open('job', catalogue, { document, layout: { positions: {}, notes: [] } }, 1, [])
+  useEditor.getState().open('job', catalogue, { document, layout: { positions: {}, notes: [], groups: [] } }, 1, [])
   useWritten.setState({ written: {} })
   for (const number of [0, 1, 2]) useWritten.getState().write(`${placeOfTest('job', number)}/given/a`, { text: `of ${number}` })
 })
@@ -32,6 +32,6 @@ it('a test that is changed keeps what is written for it', () => {
 })
 
 it('another job leaves it as it is', () => {
-  useEditor.getState().open('other', catalogue, { document: chain(), layout: { positions: {}, notes: [] } }, 1, [])
+  useEditor.getState().open('other', catalogue, { document: chain(), layout: { positions: {}, notes: [], groups: [] } }, 1, [])
   expect(Object.keys(texts())).toHaveLength(3)
 })

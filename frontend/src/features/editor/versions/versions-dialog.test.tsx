@@ -27,7 +27,7 @@ function server(address: string) {
 beforeEach(async () => {
   vi.stubGlobal('DOMMatrixReadOnly', class { m22 = 1 })
   vi.stubGlobal('fetch', server)
-  editor().open('chain', catalogue, { document: chain(), layout: { positions: { a: { x: 280, y: 40 } }, notes: [] } }, 1, [])
+  editor().open('chain', catalogue, { document: chain(), layout: { positions: { a: { x: 280, y: 40 } }, notes: [], groups: [] } }, 1, [])
   editor().remove(['b', 'c'])
   render(
     <MantineProvider env="test">
