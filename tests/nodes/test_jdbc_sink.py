@@ -283,9 +283,10 @@ def test_times_that_sqlite_does_not_know_reject_their_row(spark: SparkSession, b
         ("2023-10-29 01:00:00.000001", "2023-10-29"),
         ("9999-12-31 23:59:59.999999", "9999-12-31"),
     ]
-    assert write(sink_for(build, sqlite_database, frame, attempt=2), frame, 0) == replace(written, rows=0, repeated=True)
+    again = sink_for(build, sqlite_database, frame, attempt=2)
+    assert write(again, frame, 0) == replace(written, rows=0, repeated=True)
     with pytest.raises(NodeError, match="outside the years 1 to 9999"):
-        write(sink, frame, 1, fails_at_rejected=True)
+        write(again, frame, 1, fails_at_rejected=True)
 
 
 @pytest.mark.postgres
