@@ -11,7 +11,7 @@ from jobs.dag.problems import Problem
 from jobs.engine.grouping import is_whole, sends_again
 from jobs.engine.steps import Steps
 from jobs.nodes.base import Flow, NodeContext, NodeError, NodeType, Sink
-from jobs.nodes.groups import GroupsRows, PicksRows, ReplacesByKeys
+from jobs.nodes.groups import GroupsRows, HandsOnTime, PicksRows, ReplacesByKeys
 from jobs.nodes.windows import WindowFlow
 
 if TYPE_CHECKING:
@@ -155,13 +155,30 @@ def _sends_on_close(steps: Steps, node_id: str) -> bool:
 
 def refuse_second_watermark(steps: Steps, node_id: str) -> None:
     """NodeError where a stream would have two event times on one way: Spark ends such a query at its start, or leaves rows out."""
-    if _sets_watermark(steps, node_id) and (other := _before(steps, node_id, _sets_watermark)):
+    if not _sets_watermark(steps, node_id) or _goes_by_time_before(steps, node_id):
+        return
+    if other := _before(steps, node_id, _sets_watermark):
         raise NodeError(
             f'it goes by event time, and so does "{other}" before it: a stream has one event time on its way; let '
             "one of the two go without, or write in between and read that in another job",
             permanent=True,
             kind="user",
         )
+
+
+def _goes_by_time_before(steps: Steps, node_id: str) -> bool:
+    """Whether it is a window that comes out when it is over, by the very time that each node before it goes by and hands on."""
+    window = steps.types[node_id]
+    if not isinstance(window, WindowFlow) or not _sends_on_close(steps, node_id) or steps.leads_late_on(node_id):
+        return False
+    setting = [other for other in steps.upstream((node_id,)) if other != node_id and _sets_watermark(steps, other)]
+    config: Any = steps.by_id[node_id].config
+    return config.time == "event" and all(_time_handed_on(steps, other) == config.time_column.lower() for other in setting)
+
+
+def _time_handed_on(steps: Steps, node_id: str) -> str:
+    node_type = steps.types[node_id]
+    return node_type.time_handed_on(steps.by_id[node_id].config).lower() if isinstance(node_type, HandsOnTime) else ""
 
 
 def _before(steps: Steps, node_id: str, holds: Callable[[Steps, str], bool]) -> str:

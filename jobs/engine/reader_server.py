@@ -103,6 +103,7 @@ def _become(asked: dict[str, Any], files: list[int], line: socket.socket) -> Non
         os.environ.update(asked["environment"])
         os.chdir(asked["folder"])
         random.seed()
+        sys.modules.pop(asked["module"], None)  # it is begun as the main one
         runpy.run_module(asked["module"], run_name="__main__", alter_sys=True)
         code = 0
     except SystemExit as ended:

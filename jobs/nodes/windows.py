@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -28,6 +28,8 @@ CLOCK = "__clock"
 #: Spark writes each window that a row may be in into the query.
 _MOST_WINDOWS = 5_000
 _MANY_WINDOWS = 300
+#: In what Spark keeps of a column that has the watermark.
+_WATERMARK = "spark.watermarkDelayMs"
 
 
 class WindowsConfig(base.Config):
@@ -73,7 +75,8 @@ class WindowsConfig(base.Config):
     )
     late: Duration = Field(
         "0s",
-        description="How far behind the newest row a row may come; later ones leave by the port late once their window closed.",
+        description="How far behind the newest row a row may come; later ones leave by the port late once their window closed. Behind a "
+        "Deduplicate that goes by the same column its own term goes.",
         examples=["10 min"],
         json_schema_extra=hints("duration", when="time=event", half=True),
     )
@@ -189,11 +192,28 @@ def check_columns(frame: DataFrame, config: WindowsConfig) -> None:
 
 
 def timed(frame: DataFrame, config: WindowsConfig, *, bounded: bool) -> tuple[DataFrame, str]:
-    """`frame` with the watermark on the column of this name, which says when a row happened."""
+    """`frame` with the watermark on the column of this name, which says when a row happened.
+
+    A stream has one watermark on its way: where a node before has set it on this column, it stays as that node set it.
+    """
     if config.time == "processing":
         return _by_clock(frame, bounded=bounded).withWatermark(CLOCK, span("0s")), CLOCK
     timely = frame.filter(column(config.time_column).isNotNull())
+    if _WATERMARK in frame.schema[own_name(frame, config.time_column)].metadata:
+        return timely, config.time_column
+    if frame.isStreaming and _has_watermark(frame):
+        message = (
+            f"a node before goes by {config.time_column} too, which is made anew on the way: a stream has one event time; "
+            "let the windows go by the column as that node has it"
+        )
+        raise NodeError(message, permanent=True, kind="user", field="time_column")
     return timely.withWatermark(quoted(config.time_column), span(config.late)), config.time_column
+
+
+def _has_watermark(frame: DataFrame) -> bool:
+    java = cast(Any, frame)
+    patterns = java.sparkSession._jvm.org.apache.spark.sql.catalyst.trees.TreePattern
+    return bool(java._jdf.queryExecution().analyzed().containsPattern(patterns.EVENT_TIME_WATERMARK()))
 
 
 def window_of(config: WindowsConfig, time: Column) -> Column:

@@ -3,6 +3,7 @@
 import logging
 import random
 from collections import defaultdict
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.validation import Analysis, analyse
 from jobs.nodes.base import Limits
-from tests.engine.graphs import COLLECT, Bench, document, files, keep, numbers, windows
+from tests.engine.graphs import COLLECT, Bench, document, files, keep, numbers, told_problems, windows
 from tests.engine.nodes import CollectSink
 from tests.servers.waiting import wait_until
 
@@ -123,6 +124,55 @@ def test_a_stream_lets_a_key_through_again_only_after_the_time_and_never_loses_o
     late = {row[0] for row in times(600) if row[0] >= 300 and row[0] % 19 == 0}
     assert not late & {row.id for row in found}, "a row 15 minutes behind came through"
     assert min(map(len, came.values())) > 3, "keys are forgotten"
+
+
+PAIRS = computed(pair="id div 2", one="'one'", at="timestamp_seconds(1357000000 + (id div 2) * 10 + (id div 2) * 37 % 101)")
+ONCE = ("flow.deduplicate", {"keys": ["pair"], "time_column": "at", "within": "2 min"})
+BEHIND = "gen>pairs, pairs>once, once>some, some>n, n>out"
+
+
+@pytest.mark.parametrize("kind", ["tumbling", "session"])
+def test_windows_behind_deduplicated_rows_go_by_the_same_time_and_count_each_once(bench: Bench, kind: str) -> None:
+    """Also over a stop between two rows of a pair."""
+    config = {"time_column": "at", "kind": kind, "window": "1 min" if kind == "tumbling" else "9 s", "emit": "close", "group_by": ["one"]}
+    count = ("flow.window_aggregate", {**config, "aggregates": [{"name": "n"}]})
+    nodes = {"gen": numbers(600, batch=75), "pairs": PAIRS, "once": ONCE, "some": keep("pair % 7 > 0"), "n": count, "out": files("out")}
+    read = document(nodes, BEHIND, type="STREAMING")
+    first = bench.plan(read)
+    bench.drained(first, 300)
+    bench.drained(replace(bench.plan(read, generation=first.generation, attempt=2), fresh=False), 300)
+    seconds = sorted(pair * 10 + pair * 37 % 101 for pair in range(300) if pair % 7 > 0)
+    expected: dict[tuple[int, int], int] = {}
+    if kind == "tumbling":
+        for begin in range(1357000000 // 60 * 60, 1357003300, 60):
+            expected[(begin, begin + 60)] = sum(begin <= 1357000000 + second < begin + 60 for second in seconds)
+    else:
+        began, last = seconds[0], seconds[0]
+        for second in [*seconds[1:], 10**6]:
+            if second - last >= 9:
+                expected[(1357000000 + began, 1357000000 + last + 9)] = sum(began <= one <= last for one in seconds)
+                began = second
+            last = second
+    found = {(row.window_start.timestamp(), row.window_end.timestamp()): row.n for row in bench.parquet("out")}
+    newest = max(end for _, end in found)
+    assert found == {window: count for window, count in expected.items() if count and window[1] <= newest}
+    assert 1357000000 + max(seconds) - 900 < newest <= 1357000000 + max(seconds) - 120
+
+
+def test_a_window_that_cannot_go_by_the_time_of_deduplicated_rows_says_so(bench: Bench) -> None:
+    told = 'it goes by event time, and so does "Once" before it'
+    anew = "a node before goes by at too, which is made anew on the way"
+    for config, between, words in (
+        ({"emit": "update"}, keep("pair > 0"), "it keeps state|" + told),
+        ({"emit": "close", "time_column": "read"}, computed(read="current_timestamp()"), told),
+        ({"emit": "close"}, computed(at="at + interval 1 hour"), anew),
+        ({"emit": "close"}, computed(more="pair + 1"), ""),
+    ):
+        count = ("flow.window_aggregate", {"time_column": "at", "window": "1 min", "aggregates": [{"name": "n"}], **config})
+        nodes = {"gen": numbers(600), "pairs": PAIRS, "once": ONCE, "some": between, "n": count, "out": COLLECT}
+        errors = [message for node, severity, message in told_problems(bench, nodes, BEHIND) if (node, severity) == ("n", "error")]
+        assert bool(errors) == bool(words), errors
+        assert not words or any(part in errors[0] for part in words.split("|")), errors
 
 
 def test_a_stream_without_a_time_lets_each_key_through_once_for_ever(bench: Bench) -> None:

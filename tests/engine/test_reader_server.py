@@ -80,6 +80,7 @@ def asked(folder: Path, driver: int) -> subprocess.Popen[str]:
 
 def _begun(error: str) -> str:
     """How the reader came about that ended with this, for want of its Spark."""
+    assert "Warning" not in error, error
     assert "open socket" in error, error
     return "forked" if "_become" in error else "started"
 

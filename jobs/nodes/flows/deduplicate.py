@@ -12,6 +12,7 @@ from jobs.nodes.base import Caution, Flow, NodeContext
 from jobs.nodes.columns import column, quoted, require_columns, require_comparable, require_timestamp
 from jobs.nodes.duration_fields import Span
 from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.groups import HandsOnTime
 from jobs.nodes.windows import CLOCK, span
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class DeduplicateConfig(base.Config):
         return self.time == "processing" or bool(self.time_column)
 
 
-class Deduplicate(Flow[DeduplicateConfig]):
+class Deduplicate(HandsOnTime, Flow[DeduplicateConfig]):
     """Lets one row of each key through and leaves out its repeats."""
 
     type = "flow.deduplicate"
@@ -70,6 +71,9 @@ class Deduplicate(Flow[DeduplicateConfig]):
 
     def sets_watermark(self, config: DeduplicateConfig) -> bool:
         return config.forgets
+
+    def time_handed_on(self, config: DeduplicateConfig) -> str:
+        return config.time_column if config.time == "event" else ""
 
     def without_clock(self, config: DeduplicateConfig) -> DeduplicateConfig:
         """Nothing is forgotten where no time passes."""

@@ -128,6 +128,22 @@ def test_what_a_stream_sends_by_the_time_it_asks_for_the_time_once(spark, root, 
     assert sorted(ids) == [0, 1]
 
 
+def test_windows_behind_deduplicated_rows_go_by_their_time(spark, root, monkeypatch, tmp_path):  # noqa: F811
+    count = {"time_column": "at", "window": "1 min", "emit": "close", "aggregates": [{"name": "n"}]}
+    nodes = {
+        "in": {"type": "source.file", "name": "In", "config": {"path": "in", "format": "csv", "columns": COLUMNS}},
+        "once": {"type": "flow.deduplicate", "name": "Once", "config": {"keys": ["id"], "time_column": "at", "within": "1 min"}},
+        "n": {"type": "flow.window_aggregate", "name": "Count", "config": count},
+        "out": {"type": "sink.file", "name": "Out", "config": {"path": "out", "format": "json"}},
+    }
+    day = "2024-05-01T1"
+    lines(root, "a.csv", f"1,a,{day}0:00:05Z,", f"1,a,{day}0:00:05Z,", f"2,b,{day}0:00:30Z,", f"3,c,{day}1:00:00Z,")
+    text = script(spark, root, nodes, ["in once", "once n", "n out"], job_type="STREAMING").text
+    assert text.count("withWatermark(") == 1
+    run(spark, text, monkeypatch, tmp_path)
+    assert [row.n for row in spark.read.json(str(root / "out")).collect()] == [2]
+
+
 def test_kafka_keeps_its_secret_outside(spark, root):  # noqa: F811
     config = {"servers": "127.0.0.1:9", "security": "sasl_plaintext", "mechanism": "PLAIN", "user": "me"}
     settings = ConnectionSettings("events", "kafka", config, {"password": secret_stand_in("events", "password")})
