@@ -11,7 +11,8 @@ from jobs.dag.problems import Problem
 from jobs.engine.grouping import is_whole, sends_again
 from jobs.engine.steps import Steps
 from jobs.nodes.base import Flow, NodeContext, NodeError, NodeType, Sink
-from jobs.nodes.groups import GroupsRows, HandsOnTime, PicksRows, ReplacesByKeys
+from jobs.nodes.event_time import HandsOnTime, TakesTimeOver
+from jobs.nodes.groups import GroupsRows, PicksRows, ReplacesByKeys
 from jobs.nodes.windows import WindowFlow
 
 if TYPE_CHECKING:
@@ -167,13 +168,14 @@ def refuse_second_watermark(steps: Steps, node_id: str) -> None:
 
 
 def _goes_by_time_before(steps: Steps, node_id: str) -> bool:
-    """Whether it is a window that comes out when it is over, by the very time that each node before it goes by and hands on."""
-    window = steps.types[node_id]
-    if not isinstance(window, WindowFlow) or not _sends_on_close(steps, node_id) or steps.leads_late_on(node_id):
+    """Whether it goes by the very time that each node before it goes by and hands on. What that takes for late has left by then."""
+    node_type, config = steps.types[node_id], steps.by_id[node_id].config
+    time = node_type.time_taken_over(config).lower() if isinstance(node_type, TakesTimeOver) else ""
+    if not time or steps.leads_late_on(node_id):
         return False
-    setting = [other for other in steps.upstream((node_id,)) if other != node_id and _sets_watermark(steps, other)]
-    config: Any = steps.by_id[node_id].config
-    return config.time == "event" and all(_time_handed_on(steps, other) == config.time_column.lower() for other in setting)
+    return all(
+        _time_handed_on(steps, other) == time for other in steps.upstream((node_id,)) if other != node_id and _sets_watermark(steps, other)
+    )
 
 
 def _time_handed_on(steps: Steps, node_id: str) -> str:

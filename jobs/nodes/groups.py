@@ -22,14 +22,6 @@ class PicksRows:
         return True
 
 
-class HandsOnTime:
-    """A flow that goes by the time in a column of its rows and hands it on: a window behind it goes by the same."""
-
-    def time_handed_on(self, config: Any) -> str:
-        """The column; "" where one with this config goes by none."""
-        return ""
-
-
 class ReplacesByKeys:
     """A sink whose config names the columns in `keys` by which a row takes the place of another; with none it adds rows."""
 

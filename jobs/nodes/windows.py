@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -12,9 +12,10 @@ from jobs.dag.catalogue import Port
 from jobs.dag.durations import duration_ms
 from jobs.nodes import base
 from jobs.nodes.base import Caution, Flow, NodeContext, NodeError
-from jobs.nodes.columns import column, own_name, quoted, require_columns, require_timestamp
+from jobs.nodes.columns import column, own_name, require_columns, require_timestamp
 from jobs.nodes.config_refused import ConfigRefused
 from jobs.nodes.duration_fields import Duration, Span
+from jobs.nodes.event_time import TakesTimeOver, watermarked
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.groups import GroupsRows
 
@@ -28,8 +29,6 @@ CLOCK = "__clock"
 #: Spark writes each window that a row may be in into the query.
 _MOST_WINDOWS = 5_000
 _MANY_WINDOWS = 300
-#: In what Spark keeps of a column that has the watermark.
-_WATERMARK = "spark.watermarkDelayMs"
 
 
 class WindowsConfig(base.Config):
@@ -132,7 +131,7 @@ class WindowsConfig(base.Config):
 WindowsConfigT = TypeVar("WindowsConfigT", bound=WindowsConfig)
 
 
-class WindowFlow(GroupsRows, Flow[WindowsConfigT]):
+class WindowFlow(TakesTimeOver, GroupsRows, Flow[WindowsConfigT]):
     """What flows have in common that put rows into windows."""
 
     #: What comes too late goes on as it came.
@@ -156,6 +155,10 @@ class WindowFlow(GroupsRows, Flow[WindowsConfigT]):
 
     def times(self, context: NodeContext[WindowsConfigT]) -> Mapping[str, str]:
         return {"in": context.config.time_column} if context.config.time == "event" else {}
+
+    def time_taken_over(self, config: WindowsConfigT) -> str:
+        """A query with several nodes that keep state sends a window once only, when it is over."""
+        return config.time_column if config.time == "event" and self.output_mode(config) == "append" else ""
 
     def without_clock(self, config: WindowsConfigT) -> WindowsConfigT:
         if config.time == "processing":
@@ -192,28 +195,11 @@ def check_columns(frame: DataFrame, config: WindowsConfig) -> None:
 
 
 def timed(frame: DataFrame, config: WindowsConfig, *, bounded: bool) -> tuple[DataFrame, str]:
-    """`frame` with the watermark on the column of this name, which says when a row happened.
-
-    A stream has one watermark on its way: where a node before has set it on this column, it stays as that node set it.
-    """
+    """`frame` with the watermark on the column of this name, which says when a row happened."""
     if config.time == "processing":
         return _by_clock(frame, bounded=bounded).withWatermark(CLOCK, span("0s")), CLOCK
     timely = frame.filter(column(config.time_column).isNotNull())
-    if _WATERMARK in frame.schema[own_name(frame, config.time_column)].metadata:
-        return timely, config.time_column
-    if frame.isStreaming and _has_watermark(frame):
-        message = (
-            f"a node before goes by {config.time_column} too, which is made anew on the way: a stream has one event time; "
-            "let the windows go by the column as that node has it"
-        )
-        raise NodeError(message, permanent=True, kind="user", field="time_column")
-    return timely.withWatermark(quoted(config.time_column), span(config.late)), config.time_column
-
-
-def _has_watermark(frame: DataFrame) -> bool:
-    java = cast(Any, frame)
-    patterns = java.sparkSession._jvm.org.apache.spark.sql.catalyst.trees.TreePattern
-    return bool(java._jdf.queryExecution().analyzed().containsPattern(patterns.EVENT_TIME_WATERMARK()))
+    return watermarked(timely, config.time_column, span(config.late)), config.time_column
 
 
 def window_of(config: WindowsConfig, time: Column) -> Column:

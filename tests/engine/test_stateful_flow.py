@@ -75,16 +75,21 @@ def told(generation: str) -> Counter[tuple[int, Any, Any, int]]:
     return Counter((row.key, row.begin.astimezone(START.tzinfo), row.end.astimezone(START.tzinfo), row.rows) for row in rows)
 
 
+ONCE = ("flow.deduplicate", {"keys": ["id"], "time_column": "at", "within": "5 h"})
+
+
+@pytest.mark.parametrize("once", [False, True], ids=["alone", "behind deduplicated rows"])
 @settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**6))
-def test_sessions_of_shuffled_and_repeated_rows_are_those_of_sorted_ones(bench: Bench, seed: int) -> None:
+def test_sessions_of_shuffled_and_repeated_rows_are_those_of_sorted_ones(bench: Bench, once: bool, seed: int) -> None:
     chance = random.Random(seed)
     rows = events(chance, 120, keys=3)
     rows = rows + chance.sample(rows, 30)
     chance.shuffle(rows)
     folder = f"seen{seed}"
-    nodes = {"seen": events_drop(bench, folder, rows), "own": stateful(**SESSION), "out": COLLECT}
-    read = document(nodes, "seen>own, own>out", type="STREAMING")
+    nodes = {"seen": events_drop(bench, folder, rows), **({"once": ONCE} if once else {}), "own": stateful(**SESSION), "out": COLLECT}
+    edges = "seen>once, once>own, own>out" if once else "seen>own, own>out"
+    read = document(nodes, edges, type="STREAMING")
     plan = bench.plan(read)
     bench.drained(plan, len(rows) // 3)
     events_close(bench, folder)
@@ -94,7 +99,7 @@ def test_sessions_of_shuffled_and_repeated_rows_are_those_of_sorted_ones(bench: 
     run.stop()
     assert run.wait(30) == "stopped"
     assert told(plan.generation) == wanted
-    whole = bench.plan(document(nodes, "seen>own, own>out", type="BATCH_ROLLER"))
+    whole = bench.plan(document(nodes, edges, type="BATCH_ROLLER"))
     ended, _ = bench.run(whole)
     assert ended.wait(90) == "completed"
     assert told(whole.generation) == wanted, "a job that ends tells the same"
@@ -214,7 +219,8 @@ def by_event(column: str) -> tuple[str, dict[str, Any]]:
         (windows(emit="close"), stateful(keys=["n"]), ""),
         (windows(), stateful(keys=["n"]), 'it keeps state, and "Sum" before it sends'),
         (windows(emit="close"), by_event("window_end"), 'it goes by event time, and so does "Sum" before it'),
-        (("flow.deduplicate", {"keys": ["id"], "time_column": "time"}), by_event("time"), 'and so does "Sum" before it'),
+        (("flow.deduplicate", {"keys": ["id"], "time_column": "time"}), by_event("time"), ""),
+        (("flow.deduplicate", {"keys": ["id"], "time": "processing"}), by_event("time"), 'and so does "Sum" before it'),
     ],
 )
 def test_what_a_stream_cannot_do_is_told_while_it_is_drawn(bench: Bench, above: Any, node: Any, words: str) -> None:

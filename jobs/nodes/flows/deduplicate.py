@@ -11,8 +11,8 @@ from jobs.nodes import base
 from jobs.nodes.base import Caution, Flow, NodeContext
 from jobs.nodes.columns import column, quoted, require_columns, require_comparable, require_timestamp
 from jobs.nodes.duration_fields import Span
+from jobs.nodes.event_time import HandsOnTime
 from jobs.nodes.form import ColumnName, hints
-from jobs.nodes.groups import HandsOnTime
 from jobs.nodes.windows import CLOCK, span
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from jobs.nodes.base import Caution, NodeContext, NodeError
 from jobs.nodes.columns import (
     column,
     own_name,
-    quoted,
     rejected_schema,
     require_columns,
     require_order,
@@ -19,6 +18,7 @@ from jobs.nodes.columns import (
     schema_of,
 )
 from jobs.nodes.duration_fields import late_delay
+from jobs.nodes.event_time import TakesTimeOver, watermarked
 from jobs.nodes.flows.keyed_flow import KeyedFlow, key_names, keys_check, made_schema
 from jobs.nodes.flows.stateful_config import Kept, StatefulConfig
 from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _SPARKS_OWN = "default"
 
 
-class Stateful(KeyedFlow[StatefulConfig]):
+class Stateful(TakesTimeOver, KeyedFlow[StatefulConfig]):
     """Calls your own Python for each key, with state that is kept from one batch to the next, and timers."""
 
     type = "flow.stateful"
@@ -58,6 +58,9 @@ class Stateful(KeyedFlow[StatefulConfig]):
         message = f"a stream remembers {', '.join(kept)} of every {', '.join(config.keys)} for ever: give it a time to live, or clear it"
         return [Caution("state", f"{message} in on_timer")]
 
+    def time_taken_over(self, config: StatefulConfig) -> str:
+        return config.time_column if config.time == "event" else ""
+
     def without_clock(self, config: StatefulConfig) -> StatefulConfig:
         """Spark goes on with empty batches for ever where something goes by the clock."""
         if config.time == "processing":
@@ -76,7 +79,7 @@ class Stateful(KeyedFlow[StatefulConfig]):
             _check_names(config)
         if config.time == "event":
             frame = frame.filter(column(config.time_column).isNotNull())
-            frame = frame if context.mode == "batch" else frame.withWatermark(quoted(config.time_column), late_delay(config.late))
+            frame = frame if context.mode == "batch" else watermarked(frame, config.time_column, late_delay(config.late))
         made = made_schema(frame, key_names(frame, config.keys), schema_of(config.columns))
         keyed = _keyed(frame, made, context)
         if context.mode == "batch":
