@@ -40,3 +40,11 @@ it('stays at its beginning where nothing failed', LONG, async () => {
   expect(inSight()).not.toContain('h')
   expect(screen.getByText('h')).toBeInTheDocument()
 })
+
+it('shows notes and groups, which nobody changes here', () => {
+  const marks = { ...layout, notes: [{ id: 'note1', text: 'Kim knows why', x: 0, y: 200, width: 200, height: 100 }], groups: [{ id: 'group1', title: 'Cleaning', x: -20, y: -60, width: 240, height: 200 }] }
+  render(<RunCanvas document={document} layout={marks} catalogue={catalogue} counts={countsStore()} status="RUNNING" onSelect={() => undefined} />)
+  expect(screen.getByDisplayValue('Kim knows why')).toHaveAttribute('readonly')
+  expect(screen.getByDisplayValue('Cleaning')).toHaveAttribute('readonly')
+  expect(screen.queryByRole('button', { name: /Remove/ })).toBeNull()
+})
