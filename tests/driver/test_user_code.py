@@ -86,7 +86,7 @@ def test_a_preview_that_spark_ends_by_is_told_as_that(database_url: str, data: P
     """An error for want of memory in a task ends the JVM."""
     plain = numbers_job(job_type="BATCH_ROLLER", source={"total_rows": 60, "rows_per_batch": 60})
     document = through(plain, "")
-    sql = "SELECT size(collect_list(n)) AS n FROM (SELECT explode(sequence(id, id + 400000000)) AS n FROM Numbers)"
+    sql = "SELECT length(repeat('x', CAST(2000000000 + id AS int))) AS n FROM Numbers"
     document["nodes"]["own"] |= {"type": "flow.sql", "config": {"query": sql}}
     with Worker(database_url=database_url, data=data, ready=False, SHARED_DRIVERS=0, INTERACTIVE_DRIVERS=1):
         question = {"document": document, "project_id": plain.project_id, "node_id": "own", "rows": 5, "parameters": {}}
