@@ -55,7 +55,8 @@ def test_rows_that_were_kept_as_a_list_are_read_and_stay_beside_newer_ones(brows
     kept = {"columns": "", "rows": ROWS, "by_hand": True, "taken_at": "2026-01-31T12:00:00Z", "taken_by": "erin"}
     JobDraft.objects.update(samples={"numbers": kept})
     send(browser, "PUT", f"{SAMPLES}/second", {"rows": [{"id": 3}]})
-    assert [found["rows"] for found in browser.get(SAMPLES).json()["samples"].values()] == [ROWS, [{"id": 3}]]
+    samples = browser.get(SAMPLES).json()["samples"]
+    assert {node_id: found["rows"] for node_id, found in samples.items()} == {"numbers": ROWS, "second": [{"id": 3}]}
 
 
 def test_all_rows_are_replaced_at_once_with_columns_one_by_one(browser: Client) -> None:
