@@ -5,8 +5,11 @@ import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
 import { expect, it, vi } from 'vitest'
 import { useConnectionAsked } from '../../shared/connection-asked'
+import canvas from '../canvas/locales/en.json'
+import connections from './locales/en.json'
+import shared from '../../shared/locales/en.json'
 
-await i18next.use(initReactI18next).init({ lng: 'en', resources: { en: {} } })
+await i18next.use(initReactI18next).init({ lng: 'en', resources: { en: { canvas, connections, shared } } })
 const { default: AskedConnection } = await import('./asked-connection')
 
 const mqtt = {

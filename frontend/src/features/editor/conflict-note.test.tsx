@@ -7,8 +7,11 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { catalogue, chain } from '../../dag/fixtures'
 import { useAnswers } from '../../shared/answers'
 import { useEditor } from './editor-store'
+import canvas from '../canvas/locales/en.json'
+import shared from '../../shared/locales/en.json'
+import versions from './versions/locales/en.json'
 
-await i18next.use(initReactI18next).init({ lng: 'en', resources: { en: {} } })
+await i18next.use(initReactI18next).init({ lng: 'en', resources: { en: { canvas, shared, versions } } })
 await import('../canvas/i18n')
 const { ConflictNote } = await import('./conflict-note')
 

@@ -7,8 +7,10 @@ import { BrowserRouter, Link, Route, Routes } from 'react-router'
 import { expect, it, vi } from 'vitest'
 import { FILTER, SOURCE } from '../../dag/fixtures'
 import { layOut, placeOf, WELL } from '../canvas/test-layout'
+import canvas from '../canvas/locales/en.json'
+import shared from '../../shared/locales/en.json'
 
-await i18next.use(initReactI18next).init({ lng: 'en', resources: { en: {} } })
+await i18next.use(initReactI18next).init({ lng: 'en', resources: { en: { canvas, shared } } })
 const { default: EditorPage } = await import('./editor-page')
 
 const head = { job_name: 'orders', job_uid: 'u', title: 'Orders', version: null, project: 'default', role: 'EDITOR' }

@@ -7,8 +7,10 @@ import { beforeEach, expect, it, vi } from 'vitest'
 import { nodeType, port } from '../../../dag/fixtures'
 import type { Config, Problem } from '../../../dag/document'
 import { useEditor } from '../editor-store'
+import canvas from '../../canvas/locales/en.json'
+import shared from '../../../shared/locales/en.json'
 
-await i18next.use(initReactI18next).init({ lng: 'en', resources: { en: {} } })
+await i18next.use(initReactI18next).init({ lng: 'en', resources: { en: { canvas, shared } } })
 await import('../../canvas/i18n')
 const { ConfigForm } = await import('./config-form')
 
