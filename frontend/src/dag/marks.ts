@@ -9,7 +9,7 @@ type Box = Position & Size
 export const NOTE_SIZE: Size = { width: 220, height: 112 }
 export const LONGEST_NOTE = 2_000
 export const LONGEST_TITLE = 120
-const SMALLEST: Size = { width: 80, height: 48 }
+export const SMALLEST: Size = { width: 80, height: 48 }
 const MARGIN = 24
 /** Above the nodes of a group, for its title. */
 const HEAD = 28

@@ -111,15 +111,14 @@ export function useFlowNodes(): FlowNodes {
   )
 
   const nodes = useMemo((): FlowNode[] => {
-    const now = (mark: MarkNode): MarkNode => ({ ...mark, position: dragged.get(mark.id) ?? mark.position, ...measured.get(mark.id) })
+    const now = (mark: MarkNode): MarkNode => ({ ...mark, position: dragged.get(mark.id) ?? mark.position })
     return [...marks.behind.map(now), ...drawn, ...marks.before.map(now)]
-  }, [marks, drawn, dragged, measured])
+  }, [marks, drawn, dragged])
 
   const onNodesChange = useCallback((changes: NodeChange<FlowNode>[]) => {
     const { history, selected: before, selectedEdges, selectedMarks: marksBefore, select } = useEditor.getState()
-    const sizes = changes.flatMap((change): [string, Size][] => (change.type === 'dimensions' && change.dimensions && (markIdOf(change.id) === null || change.resizing) ? [[change.id, change.dimensions]] : []))
-    const resized = changes.flatMap((change) => (change.type === 'dimensions' && change.resizing === false ? [change.id] : []))
-    if (sizes.length + resized.length > 0) setMeasured((old) => new Map([...[...old].filter(([id]) => !resized.includes(id)), ...sizes]))
+    const sizes = changes.flatMap((change): [string, Size][] => (change.type === 'dimensions' && change.dimensions && markIdOf(change.id) === null ? [[change.id, change.dimensions]] : []))
+    if (sizes.length > 0) setMeasured((old) => new Map([...old, ...sizes]))
     const moves = changes.flatMap((change): [string, Position][] => (change.type === 'position' && change.position && change.dragging ? [[change.id, change.position]] : []))
     if (moves.length > 0) setDragged((old) => new Map([...old, ...withMembers(history.present.layout, new Map(moves))]))
     const choices = changes.filter((change) => change.type === 'select')

@@ -5,7 +5,6 @@ import { readExecution } from '../../api/read-execution'
 import { ApiError, request } from '../../api/request'
 import type { Execution } from '../../api/types'
 import type { Catalogue, DagDocument, Layout, NodeType } from '../../dag/document'
-import { wholeLayout } from '../../dag/marks'
 import type { ExecutionState } from '../../live/execution-state'
 import { executionStream } from '../../live/execution-stream'
 import { newerOf } from '../../live/confirmation'
@@ -67,7 +66,7 @@ export function useDrawing(execution: Execution | undefined): { drawing: Drawing
     return {
       document: document.data.document,
       settings: document.data.settings,
-      layout: wholeLayout(places ?? {}),
+      layout: { positions: places?.positions ?? {}, notes: places?.notes ?? [], groups: places?.groups ?? [] },
       catalogue: new Map(types.data.results.map((type) => [type.type, type])),
     }
   }, [document.data, types.data, places, layout.isError])

@@ -16,12 +16,13 @@ import { useUrlState } from '../../shared/url-state'
 import { useIsWithoutProject } from '../../shared/use-is-without-project'
 import { BulkBar } from './bulk-bar'
 import './i18n'
-import { ImportDialog } from './import-dialog'
 import type { JobDialog } from './job-actions'
 import { jobColumns } from './job-columns'
 import { JobFilters, useJobFilter } from './job-filters'
 import './jobs.css'
 import { NewJobDialog } from './new-job-dialog'
+
+const ImportDialog = lazy(async () => ({ default: (await import('./import-dialog')).ImportDialog }))
 
 const JobDialogs = lazy(() => import('./job-dialogs'))
 
@@ -72,7 +73,11 @@ export default function JobsPage() {
         <MoreRows list={list} />
       </div>
       {creating && edits && <NewJobDialog onClose={() => setCreating('')} />}
-      {importing && edits && <ImportDialog onClose={() => setImporting('')} onDone={list.refetch} />}
+      {importing && edits && (
+        <Suspense>
+          <ImportDialog onClose={() => setImporting('')} onDone={list.refetch} />
+        </Suspense>
+      )}
       <Suspense fallback={null}>{dialog && <JobDialogs {...dialog} onClose={() => setDialog(null)} onDone={list.refetch} />}</Suspense>
     </main>
   )
