@@ -68,34 +68,3 @@ def test_a_choice_that_is_taken_again_stays(page: Page) -> None:
         method.click()
         page.get_by_role("option", name="keep last").click()
         expect(method).to_have_value("keep last")
-
-
-def test_a_group_is_dragged_with_its_nodes_and_a_note_is_read_by_who_comes_back(page: Page) -> None:
-    opened(page, "editing-notes")
-    page.locator("[data-node-id=query]").click()
-    page.locator("[data-node-id=mask]").click(modifiers=["ControlOrMeta"])
-    page.get_by_role("button", name="Group the selected nodes").click()
-    expect(page.get_by_role("textbox", name="Name of the group")).to_be_focused()
-    page.keyboard.type("Hidden keys")
-    page.get_by_role("button", name="Add a note").click()
-    expect(page.get_by_role("textbox", name="Note", exact=True)).to_be_focused()
-    page.keyboard.type("Kim knows why")
-    head, query = page.locator(".pw-group-head"), page.locator("[data-node-id=query]")
-    before, at = query.bounding_box(), head.bounding_box()
-    assert before is not None
-    assert at is not None
-    page.mouse.move(at["x"] + 14, at["y"] + 10)
-    page.mouse.down()
-    page.mouse.move(at["x"] + 14, at["y"] + 110, steps=5)
-    page.mouse.up()
-    after, dropped = query.bounding_box(), head.bounding_box()
-    assert after is not None
-    assert dropped is not None
-    assert dropped["y"] - at["y"] > 50
-    assert abs(after["y"] - before["y"] - (dropped["y"] - at["y"])) < 2
-    assert abs(after["x"] - before["x"]) < 4
-    expect(page.get_by_text("Saved draft")).to_be_visible()
-    page.get_by_role("link", name="Jobs", exact=True).first.click()
-    page.goto("/jobs/editing-notes")
-    expect(page.get_by_role("textbox", name="Name of the group")).to_have_value("Hidden keys")
-    expect(page.get_by_role("textbox", name="Note", exact=True)).to_have_value("Kim knows why")
