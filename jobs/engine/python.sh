@@ -4,4 +4,4 @@
 if [ "$2" = pyspark.sql.streaming.python_streaming_source_runner ] && [ -n "$PIPELINE_WEB_READERS" ]; then
     exec "$PIPELINE_WEB_PYTHON" -I -S "${0%/*}/reader_launcher.py" "$@"
 fi
-exec "$PIPELINE_WEB_PYTHON" "$@"
+exec "${PIPELINE_WEB_PYTHON:-python3}" "$@"

@@ -228,7 +228,8 @@ def session_enter(session: SparkSession, plan: Plan) -> None:
 
 
 def _environment_set(options: SessionOptions) -> None:
-    os.environ["PYSPARK_PYTHON"] = python_for_spark()
+    # Executors of a cluster know nothing of this process's environment, in which the launcher finds what it starts.
+    os.environ["PYSPARK_PYTHON"] = python_for_spark() if options.is_one_process else sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["PYTHONPATH"] = os.pathsep.join(_python_path())
     if options.is_local:

@@ -153,3 +153,13 @@ def test_what_else_spark_starts_is_this_python() -> None:
         [LAUNCHER, "-c", "import sys; print(sys.executable, sys.argv[1:])", "a b"], env=environment, capture_output=True, text=True
     )
     assert done.stdout == f"{sys.executable} ['a b']\n"
+
+
+@pytest.mark.parametrize(
+    ("master", "python"), [("local[2]", str(LAUNCHER)), ("spark://cluster:7077", sys.executable), ("yarn", sys.executable)]
+)
+def test_executors_of_a_cluster_start_the_python_itself(monkeypatch: pytest.MonkeyPatch, master: str, python: str) -> None:
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYTHONPATH", "SPARK_LOCAL_IP"):
+        monkeypatch.setenv(name, os.environ.get(name, ""))
+    session._environment_set(session.SessionOptions(master=master))
+    assert os.environ["PYSPARK_PYTHON"] == python
