@@ -25,10 +25,10 @@ BOUNDED_WAIT_SECONDS = 300.0
 
 
 @contextmanager
-def awaited(steps: Steps, report: Report, *, over_at_end: bool = False) -> Iterator[Set[str]]:
+def awaited(steps: Steps, report: Report, *, over_at_end: Callable[[], bool] = lambda: False) -> Iterator[Set[str]]:
     """While inside, `report` hears of each node whose system falls silent, and when it answers again. The run itself goes on.
 
-    Yields the nodes whose systems are silent, all of them, as it stands at any time. `over_at_end`: in good order it ends when all answer.
+    Yields the nodes whose systems are silent, all as it stands at any time. `over_at_end`: left in good order, whether all answer.
     """
     asked = [node_id for node_id, node_type in steps.types.items() if type(node_type).waits_for is not NodeType.waits_for]
     ended = threading.Event()
@@ -41,7 +41,7 @@ def awaited(steps: Steps, report: Report, *, over_at_end: bool = False) -> Itera
         yield away
     finally:
         ended.set()
-    if over_at_end:
+    if over_at_end():
         for node_id in list(told.values()):
             report(Waiting(node_id, ""))
 

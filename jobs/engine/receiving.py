@@ -78,7 +78,7 @@ class Receiving:
         """A bounded run reads what its receivers found: wait until they have it all. Raises their failure."""
         if not self._receivers:
             return
-        with awaited(self._steps, self._report, over_at_end=True):
+        with awaited(self._steps, self._report, over_at_end=lambda: not stopping.is_set()):
             while any(thread.is_alive() for thread in self._receivers) and not (stopping.is_set() or self.failure):
                 stopping.wait(0.1)
             if self.failure is not None:
