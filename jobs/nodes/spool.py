@@ -39,7 +39,7 @@ from jobs.nodes.spool_positions import (
     waiting,
     waiting_elsewhere,
 )
-from jobs.nodes.spool_space import has_room, room_give_back
+from jobs.nodes.spool_space import can_write, has_room, room_give_back
 
 _BUSY_SECONDS = 20.0
 #: Four values each; SQLite takes some thousand in one statement.
@@ -92,6 +92,8 @@ class Spool:
         A message whose id was seen is done with, and takes no room. SpoolFull where the disk has next to no room.
         """
         now = time.time()
+        if not can_write(self.path.parent):
+            raise SpoolFull("the disk is full")
         with self._opened(write=True) as database:
             if not has_room(database, self.path.parent):
                 raise SpoolFull("the disk has next to no room")

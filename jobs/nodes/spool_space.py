@@ -16,6 +16,12 @@ _AHEAD_BYTES = 32 * _MEGABYTE
 _GIVEN_BACK_BYTES = 64 * _MEGABYTE
 
 
+def can_write(folder: Path) -> bool:
+    """Whether SQLite has what it needs to take anything at all: asked before a file is opened, which on a full disk fails."""
+    there = next((place for place in (folder, *folder.parents) if place.exists()), folder)
+    return shutil.disk_usage(there).free >= _AHEAD_BYTES
+
+
 def has_room(database: sqlite3.Connection, folder: Path) -> bool:
     """Whether messages may be taken: the disk has room, or the file has where messages went."""
     free = shutil.disk_usage(folder).free

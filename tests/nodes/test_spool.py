@@ -296,6 +296,13 @@ def test_on_a_full_disk_the_room_that_a_spool_has_is_used_again(spool: Spool, mo
     assert spool.take(large[:1], ALL) == Taken(1, 1)
 
 
+def test_on_a_disk_that_is_full_no_file_is_opened(spool: Spool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("jobs.nodes.spool_space.shutil.disk_usage", lambda _: SimpleNamespace(free=0))
+    with pytest.raises(SpoolFull):
+        spool.take([Message(b"x")], ALL)
+    assert not spool.path.exists()
+
+
 def test_of_what_was_read_so_much_is_kept(spool: Spool):
     spool.take(numbered(0, 10), ALL)
     spool.plan(7, 9)
