@@ -67,7 +67,10 @@ class StoredFiles:
         """Copy what is not there yet and was not read; bounded: what there is now, else again and again."""
         store = self._store()
         while not stopping.is_set():
-            self._renew(store, stopping) if self._is_looked_up else self._catch_up(store, stopping)
+            if self._is_looked_up:
+                self._renew(store, stopping)
+            else:
+                self._catch_up(store, stopping)
             if self._context.bounded:
                 return
             stopping.wait(self._config.list_every_seconds)
