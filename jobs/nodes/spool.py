@@ -93,7 +93,7 @@ class Spool:
         """
         now = time.time()
         if not can_write(self.path.parent):
-            raise SpoolFull("the disk is full")
+            raise SpoolFull("the disk has next to no room")
         with self._opened(write=True) as database:
             if not has_room(database, self.path.parent):
                 raise SpoolFull("the disk has next to no room")
