@@ -1,6 +1,7 @@
 """`sink.jdbc` on all databases: exactly once, fenced, with every type, and one sentence for each way it can fail."""
 
 import json
+import struct
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -18,6 +19,7 @@ from jobs.nodes.connections.postgresql import postgresql_open
 from jobs.nodes.sinks.jdbc import _dialect
 from jobs.nodes.sinks.jdbc_dialect import Dialect
 from jobs.nodes.sinks.postgresql_copy import copy_files
+from jobs.nodes.sinks.postgresql_tuples import Tuples
 from tests.nodes.conftest import Build, Built, Database
 
 pytestmark = pytest.mark.spark
@@ -321,6 +323,11 @@ class Recorded:
         self._cursor.execute(statement)
 
 
+def number_lines(*numbers: int) -> BytesIO:
+    """As Spark writes them: a field of four bytes, and behind it what the next line begins with."""
+    return BytesIO(b"".join(struct.pack(">bii", 1, 4, number) + b"\0" for number in numbers))
+
+
 def copied_slowly(database: Database, *, seconds: float, limit_ms: int = 0) -> tuple[int, list[int]]:
     """How many rows came into a table that takes so long until it has the third, and the limits on the way."""
     database.run("CREATE TABLE slow (id integer)")
@@ -330,7 +337,7 @@ def copied_slowly(database: Database, *, seconds: float, limit_ms: int = 0) -> t
     with closing(postgresql_open(database.settings, Limits())) as session, session, session.cursor() as cursor:
         cursor.execute(f"SET statement_timeout = {limit_ms}")
         recorded = Recorded(cursor)
-        rows = copy_files(recorded, "COPY slow (id) FROM STDIN", [BytesIO(b"1\n2\n"), None, BytesIO(b"3\n")])
+        rows = copy_files(recorded, "slow (id)", [number_lines(1, 2), None, number_lines(3)], Tuples(["id"]))
         return rows, recorded.limits
 
 

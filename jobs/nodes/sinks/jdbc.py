@@ -31,6 +31,7 @@ from jobs.nodes.sinks.jdbc_moving import WrittenAlready, after_rows, before_rows
 from jobs.nodes.sinks.jdbc_plain import plain_lines, plain_rows
 from jobs.nodes.sinks.jdbc_rolling_back import roll_back_way, rows_roll_back
 from jobs.nodes.sinks.jdbc_table import (
+    PROVENANCE,
     columns_add,
     columns_matched,
     new_table_check,
@@ -191,7 +192,7 @@ def _written(rows: int, refused: Refused, batch: Batch, context: NodeContext[Jdb
 def _write_files(dialect: Dialect, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:
     """Rows go from Spark's tasks into files of this attempt, then into the table.
 
-    Where the table reads text as it takes values, files go straight into it while Spark still writes others; else by way of a
+    Where the table reads their lines as it takes values, files go straight into it while Spark still writes others; else by way of a
     temporary table, in a transaction that begins when all are written: the way also of files with a row that the table refuses.
     """
     from pyspark.sql import functions as F
@@ -202,13 +203,12 @@ def _write_files(dialect: Dialect, frame: DataFrame, batch: Batch, context: Node
     sendable = _sendable(dialect, frame)
     underway = LinesUnderWay(folder)
     try:
-        straight = _goes_straight(dialect, frame.schema, target, batch, context)
-        if straight:
+        if _goes_straight(dialect, frame.schema, target, batch, context):
             extra = provenance(target, frame.schema, generation=context.generation, batch_id=batch.batch_id)
-            sendable = sendable.withColumns({name: F.lit(value) for name, value in extra.items()})
+            sendable = sendable.withColumns({name: F.lit(value).cast(PROVENANCE[name]) for name, value in extra.items()})
             with ThreadPoolExecutor(1, "rows into the table") as other, underway:
                 appended = other.submit(_append, dialect, sendable.columns, underway, frame.schema, batch, context)
-                underway.write(sendable.select(dialect.line(sendable)))
+                underway.write(sendable.select(dialect.line(sendable)), dialect.line_end(sendable.columns))
             try:
                 return appended.result()
             except NodeError as error:
@@ -216,7 +216,7 @@ def _write_files(dialect: Dialect, frame: DataFrame, batch: Batch, context: Node
                     raise
         else:
             with underway:
-                underway.write(sendable.select(dialect.line(sendable)))
+                underway.write(sendable.select(dialect.line(sendable)), dialect.line_end(sendable.columns))
         schema = _schema_of(sendable, frame.schema)
         with dialect.transaction() as cursor, _refusing(batch) as refused:
             unstorable = None if batch.fails_at_rejected else refused
@@ -242,8 +242,12 @@ def _goes_straight(
 ) -> bool:
     if batch.rejections is not None or context.config.keys or (context.config.mode == "overwrite" and batch.first_of_fresh_generation):
         return False
+    from pyspark.sql.types import DataType
+
     matched = columns_matched(target, schema, TableName.parsed(context.config.table))
-    return all(dialect.takes_as_text(matched[field.name], field.dataType) for field in schema.fields)
+    sent = [(matched[field.name], field.dataType) for field in schema.fields]
+    sent += [(found, DataType.fromDDL(PROVENANCE[found.name])) for found in target if found.name in PROVENANCE]
+    return all(dialect.takes_as_sent(column, kind) for column, kind in sent)
 
 
 def _append(

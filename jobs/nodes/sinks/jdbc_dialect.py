@@ -198,8 +198,12 @@ class Dialect(ABC):
         """What moves all rows of a staging table into their target, in turn."""
 
     def line(self, frame: DataFrame) -> Column:
-        """A row of `frame` (of `value_column`s) as a line of the text that `stage_files` and `append_files` take."""
+        """A row of `frame` (of `value_column`s) as a line of the files that `stage_files` and `append_files` take."""
         raise NotImplementedError(f"{self.kind} takes no files")
+
+    def line_end(self, columns: Sequence[str]) -> str:
+        """What stands behind each line of so many columns."""
+        return "\n"
 
     def stage_files(
         self, cursor: Any, name: str, schema: StructType, files: Iterable[BinaryIO | None], refused: Refused | None
@@ -220,8 +224,8 @@ class Dialect(ABC):
         place = f"ROW_NUMBER() OVER (PARTITION BY {by_key} ORDER BY {ORDINAL_COLUMN}) AS _place_of_key"
         return f"(SELECT staged.*, {place}, COUNT(*) OVER (PARTITION BY {by_key}) AS _rows_of_key FROM {rows} staged)"
 
-    def takes_as_text(self, target: TargetColumn, spark_type: DataType) -> bool:
-        """Whether the column reads the text of a value as it would take the value itself."""
+    def takes_as_sent(self, target: TargetColumn, spark_type: DataType) -> bool:
+        """Whether the column reads a value from a `line` as it would take the value itself."""
         return False
 
     def prepare_parts(self, cursor: Any, staging: str) -> None:

@@ -174,7 +174,7 @@ class MysqlDialect(Dialect):
     def line(self, frame: DataFrame) -> Column:
         return row_line(frame)
 
-    def takes_as_text(self, target: TargetColumn, spark_type: DataType) -> bool:
+    def takes_as_sent(self, target: TargetColumn, spark_type: DataType) -> bool:
         """A literal is assigned as a staged value is; but bits of a text are those of its letters, also where it is a number's."""
         return not (_is_bits(target) and spark_type.typeName() in _NUMBERS_AS_TEXT)
 

@@ -11,7 +11,9 @@ from jobs.nodes.connections.postgresql import postgresql_away, postgresql_open
 from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.node_error import SystemAway
 from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, TargetColumn, row_shown
-from jobs.nodes.sinks.postgresql_copy import NUL_IN_TEXT, TIMES, copy_files, copy_line, time_text
+from jobs.nodes.sinks.postgresql_copy import copy_files
+from jobs.nodes.sinks.postgresql_times import TIMES, time_text
+from jobs.nodes.sinks.postgresql_tuples import NUL_IN_TEXT, Tuples, tuple_end, tuple_line
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -135,7 +137,7 @@ class PostgresqlDialect(Dialect):
         self, cursor: Any, name: str, schema: StructType, files: Iterable[BinaryIO | None], refused: Refused | None
     ) -> tuple[str, int]:
         staging, names = self._staging_create(cursor, name, schema)
-        return staging, copy_files(cursor, f"COPY {staging} ({names}) FROM STDIN", files, refused)
+        return staging, copy_files(cursor, f"{staging} ({names})", files, _tuples(schema), refused)
 
     def _staging_create(self, cursor: Any, name: str, schema: StructType) -> tuple[str, str]:
         columns = [f"{self.quoted(field.name)} {self.column_type(field.dataType, key=False)}" for field in schema.fields]
@@ -144,12 +146,15 @@ class PostgresqlDialect(Dialect):
 
     def append_files(self, cursor: Any, table: TableName, columns: Sequence[str], files: Iterable[BinaryIO | None]) -> int:
         names = ", ".join(self.quoted(name) for name in columns)
-        return copy_files(cursor, f"COPY {self.qualified(table)} ({names}) FROM STDIN", files)
+        return copy_files(cursor, f"{self.qualified(table)} ({names})", files, Tuples(columns))
 
     def line(self, frame: DataFrame) -> Column:
-        return copy_line(frame)
+        return tuple_line(frame)
 
-    def takes_as_text(self, target: TargetColumn, spark_type: DataType) -> bool:
+    def line_end(self, columns: Sequence[str]) -> str:
+        return tuple_end(len(columns))
+
+    def takes_as_sent(self, target: TargetColumn, spark_type: DataType) -> bool:
         mine = self.column_type(spark_type, key=False).partition("(")[0]
         return target.type == mine or (mine == "text" and target.type == "character varying")
 
@@ -225,6 +230,10 @@ def _holds_nul(row: tuple[Any, ...], names: Sequence[str], refused: Refused) -> 
     if found:
         refused.add(NUL_IN_TEXT, lambda: row_shown(names, row))
     return found
+
+
+def _tuples(schema: StructType) -> Tuples:
+    return Tuples(schema.names, [field.dataType.simpleString() for field in schema.fields])
 
 
 def _bound(value: Any, type_name: str) -> Any:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from jobs.nodes.sinks.jdbc_config import JdbcSinkConfig
 
+#: The columns that tell where a row comes from, and their types.
+PROVENANCE: Mapping[str, str] = {GENERATION_COLUMN: "string", BATCH_COLUMN: "bigint"}
+
 
 def table_create(dialect: Dialect, cursor: Any, table: TableName, schema: StructType, *, keys: Sequence[str], appended: bool) -> None:
     """With `keys` as its primary key; `appended` rows carry their provenance. NodeError when a key is not among the columns."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 #: A task begins another file after so many lines; the one before is whole then.
-_LINES_IN_FILE = 50_000
+_LINES_IN_FILE = 20_000
 _LOOK_SECONDS = 0.05
 _NUMBERED = re.compile(r"(.+)-c(\d+)\.txt")
 _TRIES_ONCE = re.compile(r"local(\[[^,\]]+\])?")
@@ -38,10 +38,10 @@ class LinesUnderWay:
         self._failed = False
         self._ended = Event()
 
-    def write(self, lines: DataFrame) -> None:
+    def write(self, lines: DataFrame, end: str = "\n") -> None:
         """`lines` has one column of text. To be called inside `with`, whose end tells the reader that no more will come."""
         self._early = _TRIES_ONCE.fullmatch(str(lines.sparkSession.sparkContext.master)) is not None
-        writer = lines.write.mode("overwrite").option("maxRecordsPerFile", _LINES_IN_FILE)
+        writer = lines.write.mode("overwrite").option("maxRecordsPerFile", _LINES_IN_FILE).option("lineSep", end)
         writer.text(hadoop_path(self._folder.resolve()))
 
     def __enter__(self) -> LinesUnderWay:
