@@ -292,6 +292,7 @@ def test_the_command_prints_a_link_that_works(editor: User, capsys: pytest.Captu
     assert client.post("/" + link.split("/", 3)[3]).status_code == 302
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["sign_in_link"], ["create_token", "erin"]])
 def test_a_command_for_no_installation_says_so_in_a_line(tmp_path: Path, command: list[str]) -> None:
     variables = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"} | {"DATA_DIR": str(tmp_path / "none")}

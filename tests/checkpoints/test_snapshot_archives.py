@@ -49,6 +49,7 @@ def test_a_changed_byte_is_told_with_the_archive_or_changes_nothing_that_is_read
     assert sum(one is not None for one in told) > len(sound) / 2
 
 
+@pytest.mark.slow
 def test_a_directory_larger_than_a_snapshot_s_ever_is_is_told_before_it_is_read(folder: Path) -> None:
     with zipfile.ZipFile(folder / SNAPSHOT, "a") as archive:
         for number in range(40_000):

@@ -103,6 +103,7 @@ def test_yaml_that_could_do_harm_is_refused(raw, words):
     assert words in problems[0].message
 
 
+@pytest.mark.slow
 def test_a_mebibyte_of_yaml_is_read_within_seconds():
     text = "\n".join(f"key_{number}: [a, b, c]" for number in range(40_000))
     found, problems = read_yaml(text)

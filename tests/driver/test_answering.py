@@ -109,6 +109,7 @@ def test_previews_that_take_long_stand_in_no_drawings_way(work: Work) -> None:
         assert answer_to("drawn")["name"] == "drawn"
 
 
+@pytest.mark.slow
 def test_a_question_stays_where_others_can_take_it_until_a_thread_is_free(work: Work) -> None:
     with driver():
         for name in ("one", "two", "three"):
@@ -151,6 +152,7 @@ def test_a_question_carries_how_long_it_is_waited_for(work: Work) -> None:
         assert queue.interactive_call("script", {"name": "here"}, timeout=20) == {"name": "here"}
 
 
+@pytest.mark.slow
 def test_the_time_that_a_question_waited_is_part_of_the_time_it_has(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests share that time: what is left is theirs, so that those that were done in it are told."""
     left: list[float] = []
@@ -168,6 +170,7 @@ def test_the_time_that_a_question_waited_is_part_of_the_time_it_has(work: Work, 
     assert 10 < left[0] < 18
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_ends_with_its_question_and_makes_room_for_the_next(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     def until_nobody_waits(process: Any, kind: str, payload: dict[str, Any], taken: float, is_cancelled: Any) -> dict[str, Any]:
         wait_until(is_cancelled, seconds=30, what="the end of the question")
@@ -186,6 +189,7 @@ def test_what_takes_too_long_ends_with_its_question_and_makes_room_for_the_next(
 PROBLEM = {"severity": "error", "message": "OutOfMemoryError: Java heap space"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("told", [ConnectionRefusedError(111, "refused"), {"problems": [PROBLEM]}, {"results": [{"status": "error"}]}])
 def test_what_is_left_of_spark_when_it_ends_is_told_as_its_end(work: Work, monkeypatch: pytest.MonkeyPatch, told: Any) -> None:
     def worked(*_: Any) -> dict[str, Any]:
@@ -207,6 +211,7 @@ def test_what_is_left_of_spark_when_it_ends_is_told_as_its_end(work: Work, monke
             assert queue.interactive_call("preview", {}, timeout=20) == told
 
 
+@pytest.mark.slow
 def test_an_answer_that_came_whole_is_given_though_spark_ends(work: Work) -> None:
     work.going_on.set()
     with driver() as process:

@@ -14,6 +14,7 @@ from tests.servers.waiting import wait_until
 pytestmark = pytest.mark.one_database
 
 
+@pytest.mark.slow
 def test_where_no_driver_can_begin_it_is_tried_ever_less_often_and_all_else_goes_on(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, settings: Any, tmp_path: Path
 ) -> None:

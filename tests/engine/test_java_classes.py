@@ -64,6 +64,7 @@ def programs_started(spark: SparkSession, place: Path) -> Iterator[list[str]]:
         recording.close()
 
 
+@pytest.mark.slow
 def test_executors_elsewhere_get_it_as_a_jar(tmp_path: Path) -> None:
     java_classes_make(tmp_path)
     at_home = session_conf(SessionOptions("local[2]", prepared=tmp_path))
@@ -85,6 +86,7 @@ def test_one_of_other_sources_is_not_taken(tmp_path: Path) -> None:
     assert "spark.extraListeners" not in session_conf(SessionOptions("local[2]", prepared=tmp_path))
 
 
+@pytest.mark.slow
 def test_it_is_compiled_once_and_again_where_the_jar_is_damaged(tmp_path: Path) -> None:
     place = java_classes_place(tmp_path)
     java_classes_make(tmp_path)

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 _THREADS = "import os; from jobs.engine.python_daemon import preload; preload(); print(len(os.listdir('/proc/self/task')))"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
 def test_what_is_imported_ahead_begins_no_thread() -> None:
     done = subprocess.run([sys.executable, "-c", _THREADS], capture_output=True, text=True, timeout=60, check=True)

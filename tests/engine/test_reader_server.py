@@ -97,6 +97,7 @@ def servers(folder: Path) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 def test_the_server_serves_many_at_once_and_ends_with_its_driver(tmp_path: Path) -> None:
     folder = tmp_path / "own"
     folder.mkdir()
@@ -114,6 +115,7 @@ def test_the_server_serves_many_at_once_and_ends_with_its_driver(tmp_path: Path)
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_a_reader_is_ended_by_who_started_it(tmp_path: Path) -> None:
     """As Spark does with one that hangs: here it waits for a port that takes a line and says nothing."""
     import socket
@@ -140,6 +142,7 @@ def test_a_reader_is_ended_by_who_started_it(tmp_path: Path) -> None:
     wait_until(lambda: not servers(folder), seconds=20, what="the end of the server")
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_forked_it_is_begun_as_spark_would(tmp_path: Path) -> None:
     """There is no such folder."""
     _, error = asked(tmp_path / "gone", os.getpid()).communicate(timeout=60)

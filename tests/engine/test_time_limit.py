@@ -10,6 +10,7 @@ from jobs.engine.user_code import time_limit
 from tests.servers.waiting import wait_until
 
 
+@pytest.mark.slow
 def test_a_renewed_limit_counts_anew_and_cancels_when_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     now, looks, cancelled = [0.0], [0], list[str]()
     monkeypatch.setattr(user_code, "time", SimpleNamespace(monotonic=lambda: now[0]))

@@ -4,14 +4,17 @@ import json
 import os
 import runpy
 import secrets
+import socket
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
+from django.db.utils import ConnectionHandler
 
 from pipeline_web.addresses import own_address
 from pipeline_web.leases import lease_settings
@@ -41,16 +44,27 @@ def settings_of(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]) -> d
     return runpy.run_path(str(ROOT / "pipeline_web" / "settings.py"))
 
 
+def settings_with(monkeypatch: pytest.MonkeyPatch, data: Path, **variables: str) -> dict[str, Any]:
+    """The same of an installation in `data` that has no other variables."""
+    for name in _OTHERS:
+        monkeypatch.delitem(VARIABLES, name, raising=False)
+    return settings_of(monkeypatch, {"DATA_DIR": str(data), **variables})
+
+
 @pytest.mark.parametrize("name", ["a+b", "50%20off", "c#", "why?mode=ro", "with space"])
-def test_the_database_of_a_folder_of_any_name_stands_in_it(tmp_path: Path, name: str) -> None:
+def test_the_database_of_a_folder_of_any_name_stands_in_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
     data = tmp_path / name
     data.mkdir()
-    kept = "from django.db import connection\nconnection.cursor().execute('CREATE TABLE t (a)')\n"
-    assert said(data, f"{kept}print(json.dumps(settings.DATABASES['default']['OPTIONS']['timeout']))") == 20
+    databases = settings_with(monkeypatch, data)["DATABASES"]
+    assert databases["default"]["OPTIONS"]["timeout"] == 20
+    opened = ConnectionHandler(databases)["default"]
+    with closing(opened.get_new_connection(opened.get_connection_params())) as session:
+        session.execute("CREATE TABLE t (a)")
     assert (data / "pipeline_web.sqlite3").is_file()
     assert [folder.name for folder in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.slow
 def test_the_web_process_keeps_no_connection_to_postgresql_as_none_of_its_threads_comes_back(tmp_path: Path) -> None:
     program = "print(json.dumps(settings.DATABASES['default']['CONN_MAX_AGE']))"
     address = "postgres://user:password@127.0.0.1:1/name"
@@ -58,21 +72,21 @@ def test_the_web_process_keeps_no_connection_to_postgresql_as_none_of_its_thread
     assert said(tmp_path, program, DATABASE_URL=address, DATABASE_CONN_MAX_AGE="30") == 30
 
 
-def test_an_ipv6_host_stands_in_brackets_in_every_address(tmp_path: Path) -> None:
-    names = ("PUBLIC_URL", "DEMO_API_URL", "ALLOWED_HOSTS", "HTTP_ALLOWED_HOSTS")
-    program = f"print(json.dumps({{name: getattr(settings, name) for name in {names}}}))"
-    told = said(tmp_path, program, HOST="fd00::7", PORT="8123")
+def test_an_ipv6_host_stands_in_brackets_in_every_address(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    told = settings_with(monkeypatch, tmp_path, HOST="fd00::7", PORT="8123")
     assert told["PUBLIC_URL"] == "http://[fd00::7]:8123"
     assert told["DEMO_API_URL"] == "http://[fd00::7]:8123/demo/api"
     assert "[fd00::7]" in told["ALLOWED_HOSTS"]
     assert told["HTTP_ALLOWED_HOSTS"] == ["[fd00::7]:8123"]
-    assert said(tmp_path, program, HOST="::")["HTTP_ALLOWED_HOSTS"] == ["[::1]:8000"]
+    assert settings_with(monkeypatch, tmp_path, HOST="::")["HTTP_ALLOWED_HOSTS"] == ["[::1]:8000"]
 
 
 @pytest.mark.parametrize(("host", "own"), [("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("::", "[::1]"), ("10.1.2.3", "10.1.2.3")])
-def test_whatever_it_is_called_it_answers_to_the_address_by_which_it_asks_itself(tmp_path: Path, host: str, own: str) -> None:
-    names = said(tmp_path, "print(json.dumps(settings.ALLOWED_HOSTS))", HOST=host, ALLOWED_HOSTS="pipelines.example.com")
-    assert names == ["pipelines.example.com", own]
+def test_whatever_it_is_called_it_answers_to_the_address_by_which_it_asks_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: str, own: str
+) -> None:
+    told = settings_with(monkeypatch, tmp_path, HOST=host, ALLOWED_HOSTS="pipelines.example.com")
+    assert told["ALLOWED_HOSTS"] == ["pipelines.example.com", own]
 
 
 def test_a_start_tells_its_services_the_same_own_address(tmp_path: Path) -> None:
@@ -93,8 +107,10 @@ def test_a_start_tells_its_services_the_same_own_address(tmp_path: Path) -> None
         ),
     ],
 )
-def test_of_the_addresses_people_type_scheme_and_host_are_trusted(tmp_path: Path, variables: dict[str, str], origins: list[str]) -> None:
-    assert said(tmp_path, "print(json.dumps(settings.CSRF_TRUSTED_ORIGINS))", **variables) == origins
+def test_of_the_addresses_people_type_scheme_and_host_are_trusted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variables: dict[str, str], origins: list[str]
+) -> None:
+    assert settings_with(monkeypatch, tmp_path, **variables)["CSRF_TRUSTED_ORIGINS"] == origins
 
 
 @pytest.mark.parametrize(("lease", "renew", "least"), [(60, 30, 92), (10, 3, 11), (15, 0, 5)])
@@ -105,20 +121,20 @@ def test_a_lease_that_a_driver_cannot_renew_in_time_is_refused_at_the_start(leas
     assert lease_settings(92, 30) == (92, 30)
 
 
-def test_the_settings_refuse_such_a_lease(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="ImproperlyConfigured: LEASE_RENEW_SECONDS"):
-        said(tmp_path, "", LEASE_SECONDS="60", LEASE_RENEW_SECONDS="30")
+def test_the_settings_refuse_such_a_lease(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(ImproperlyConfigured, match="LEASE_RENEW_SECONDS"):
+        settings_with(monkeypatch, tmp_path, LEASE_SECONDS="60", LEASE_RENEW_SECONDS="30")
 
 
-def test_an_embedded_disk_keeps_its_name_when_the_machine_gets_another(tmp_path: Path) -> None:
+def test_an_embedded_disk_keeps_its_name_when_the_machine_gets_another(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def named(machine: str, **variables: str) -> Any:
-        begin = f"import socket, django\nsocket.gethostname = lambda: {machine!r}\ndjango.setup()"
-        return said(tmp_path, "print(json.dumps(settings.STORAGE_HOST))", begin=begin, **variables)
+        with monkeypatch.context() as patch:
+            patch.setattr(socket, "gethostname", lambda: machine)
+            return settings_with(patch, tmp_path, **variables)["STORAGE_HOST"]
 
     assert (named("cafe"), named("home"), named("home", STORAGE_HOST="")) == ("cafe", "cafe", "cafe")
     assert named("home", STORAGE_HOST="given") == "given"
-    given = {"PIPELINE_MODE": "production", "SECRET_KEY": "k" * 40, "ENCRYPTION_KEYS": "_CFSrQFzwlqYLRbFHiO9lYR4dUt5wFUzZ0gYqSjtqUA="}
-    assert named("home", **given) == "home", "many machines may stand in one installation"
+    assert named("home", **PRODUCTION) == "home", "many machines may stand in one installation"
 
 
 @pytest.mark.parametrize(

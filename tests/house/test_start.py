@@ -78,6 +78,7 @@ def stopped(*_: str) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_a_python_that_does_not_fit_is_said_in_one_line_with_the_command() -> None:
     line = bootstrap.python_problem([])
     assert line.startswith("Python 3.11 or 3.12 is needed, and this machine has ")
@@ -264,6 +265,7 @@ def test_jars_that_are_there_are_not_fetched_again(tmp_path: Path) -> None:
     assert not jars_fetch(tmp_path, ivy_file=tmp_path / "no such file", lock=lock)
 
 
+@pytest.mark.slow
 def test_a_jar_that_cannot_be_fetched_is_an_error_with_ivys_words(tmp_path: Path) -> None:
     lock = tmp_path / "jars.lock"
     lock.write_text(f"{'0' * 64}  a-1.jar\n")

@@ -150,6 +150,7 @@ def test_a_plugin_adds_a_type_but_cannot_replace_one_of_ours():
     assert "does not name a class below NodeType" in catalogue["sink.odd"].unavailable_reason
 
 
+@pytest.mark.slow
 def test_the_catalogue_is_made_without_importing_spark():
     load = "from jobs.nodes.registry import REGISTRY; REGISTRY.catalogue(); REGISTRY.connection_kinds()"
     code = f"import sys; {load}; print('pyspark' in sys.modules)"

@@ -235,6 +235,7 @@ def test_an_error_survives_the_way_out_of_a_worker():
     assert node_error_in("node error {broken}") is None
 
 
+@pytest.mark.slow
 def test_a_new_file_that_several_open_and_close_at_once_is_never_locked(tmp_path: Path):
     limits = Limits(file_roots=(tmp_path,))
 

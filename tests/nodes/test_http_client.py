@@ -347,6 +347,7 @@ def test_a_receiver_and_a_script_check_against_the_authority_too():
         assert [request.document for request in server.requests] == [{"id": 1}]
 
 
+@pytest.mark.slow
 def test_an_answer_that_trickles_in_for_ever_is_given_up():
     release = threading.Event()
     try:

@@ -177,6 +177,7 @@ def told_of(servers: str) -> str:
     return str(refused.value)
 
 
+@pytest.mark.slow
 def test_servers_that_take_no_connection_are_named_each_with_its_reason():
     with socket.socket() as one:  # bound and never listening: nothing else gets this port meanwhile
         one.bind(("127.0.0.1", 0))
@@ -189,6 +190,7 @@ def test_servers_that_take_no_connection_are_named_each_with_its_reason():
     assert not any(word in told for word in ("brokers are down", "bootstrap", "ipv4#", "in state"))
 
 
+@pytest.mark.slow
 def test_a_port_that_is_not_kafkas_is_told_apart_from_one_that_is_shut():
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         server = f"127.0.0.1:{silent.getsockname()[1]}"
@@ -196,6 +198,7 @@ def test_a_port_that_is_not_kafkas_is_told_apart_from_one_that_is_shut():
     assert told.startswith(f'connecting to "main": {server} takes connections, but does not answer as a Kafka broker; check')
 
 
+@pytest.mark.slow
 def test_a_server_of_another_kind_is_told_before_the_client_gives_up():
     """It answers every line in a protocol of its own, as a database does."""
     with closing(socket.create_server(("127.0.0.1", 0))) as stranger:

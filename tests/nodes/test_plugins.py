@@ -187,6 +187,7 @@ def results(browser: Client, path: str, key: str) -> dict[str, dict[str, Any]]:
     return {one[key]: one for one in browser.get(path).json()["results"]}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("both")
 def test_what_a_package_brings_stands_in_the_catalogue_with_its_forms() -> None:
     spec = REGISTRY.catalogue()["source.redis_stream"]
@@ -249,6 +250,7 @@ def test_ours_cannot_be_replaced_and_each_reason_is_logged_once(caplog: pytest.L
     assert sum('"untested" is left out: TypeError' in text for text in told) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("both")
 def test_the_api_shows_what_packages_bring_and_what_is_broken(browser: Client) -> None:
     types = results(browser, "/api/node-types", "type")
@@ -316,6 +318,7 @@ def test_a_kind_whose_test_is_broken_says_so(browser: Client) -> None:
     assert "RuntimeError" in tested["steps"][0]["message"]
 
 
+@pytest.mark.slow
 @pytest.mark.processes
 def test_the_examples_own_tests_pass(installed: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]

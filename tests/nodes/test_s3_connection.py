@@ -126,6 +126,7 @@ def test_a_private_address_is_refused_unless_an_administrator_allows_it(endpoint
         store_open(settings, Limits())
 
 
+@pytest.mark.slow
 def test_a_name_that_changes_its_address_behind_the_check_is_caught_where_it_is_connected(monkeypatch: pytest.MonkeyPatch):
     """The first look at the name finds a public address, every later one a private."""
     import socket
@@ -211,6 +212,7 @@ def test_the_host_that_is_asked_is_the_one_that_is_checked(monkeypatch: pytest.M
     assert steps_of(settings, Limits()) == [("name", False)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("endpoint", "bucket"),
     [
@@ -228,6 +230,7 @@ def test_the_host_that_is_asked_is_known_beforehand(endpoint: str, bucket: str):
     assert urlsplit(address).hostname == typed.asked_host
 
 
+@pytest.mark.slow
 def test_what_answers_without_speaking_s3_is_not_repeated():
     class Stranger(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -333,6 +333,7 @@ def test_a_query_that_goes_on_later_than_the_other_finds_what_it_had_not_read(sp
     assert (spool.last_read(), len(values(spool, after=20, upto=60))) == (20, 40)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(["take", "plan", "back"]), st.integers(0, 12)), max_size=25), st.integers(1, 6))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_happens_the_sums_are_right(tmp_path_factory: pytest.TempPathFactory, acts: list[tuple[str, int]], size: int):
