@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import MutableMapping
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -132,6 +133,12 @@ def installer_environment() -> dict[str, str]:
     return environment
 
 
+def bytecode_keep(environment: MutableMapping[str, str]) -> None:
+    """Whoever wants none beside the sources gets it in `.venv`: without any, each of many processes takes seconds more to begin."""
+    if environment.pop("PYTHONDONTWRITEBYTECODE", ""):
+        environment.setdefault("PYTHONPYCACHEPREFIX", str(VENV / "bytecode"))
+
+
 def say(words: str) -> None:
     sys.stdout.write("· {0}\n".format(words))
     sys.stdout.flush()
@@ -153,6 +160,7 @@ def main() -> int:
             sys.stderr.write("Installing failed (see above): {0}\n".format(" ".join(error.cmd[:4])))
             return 1
     os.chdir(str(ROOT))
+    bytecode_keep(os.environ)
     os.execv(str(PYTHON), [str(PYTHON), "-m", module, *arguments])
 
 

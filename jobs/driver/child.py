@@ -17,7 +17,10 @@ from jobs.driver.driver_log import driver_log, last_words, log_cut, log_touch, o
 from pipeline_web.variables import VARIABLES
 
 #: What a driver, its JVM and Spark's Python workers may inherit. Everything else goes through the pipe.
-_INHERITED = ("PATH", "HOME", "USER", "LANG", "LANGUAGE", "TZ", "TMPDIR", "JAVA_HOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "PYTHONPATH")
+_INHERITED = (
+    *("PATH", "HOME", "USER", "LANG", "LANGUAGE", "TZ", "TMPDIR", "JAVA_HOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH"),
+    *("PYTHONPATH", "PYTHONPYCACHEPREFIX"),
+)
 _INHERITED_PREFIXES = ("LC_", "SPARK_", "HADOOP_")
 _SECRET_WORDS = ("SECRET", "PASSWORD", "TOKEN", "KEY")
 

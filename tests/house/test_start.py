@@ -53,6 +53,15 @@ def test_a_jdk_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert "this machine has Java 11" in bootstrap.java_problem()
 
 
+def test_who_wants_no_bytecode_beside_the_sources_has_it_elsewhere() -> None:
+    environment = {"PYTHONDONTWRITEBYTECODE": "1"}
+    bootstrap.bytecode_keep(environment)
+    assert environment == {"PYTHONPYCACHEPREFIX": str(ROOT / ".venv" / "bytecode")}
+    untouched = {"HOME": "/root"}
+    bootstrap.bytecode_keep(untouched)
+    assert untouched == {"HOME": "/root"}
+
+
 def test_java_home_counts_before_the_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program(tmp_path / "bin", "java", "echo 'openjdk version \"21.0.1\"' >&2")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
