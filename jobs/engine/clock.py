@@ -14,6 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from jobs.nodes.base import Routed
+from jobs.nodes.plan_patterns import plan_holds
 
 
 class SparkClock:
@@ -57,8 +58,7 @@ def clock_set(
 
 def asks_for_time(frame: DataFrame) -> bool:
     """Whether the current time or day stands in what makes its rows."""
-    patterns = cast(Any, frame.sparkSession)._jvm.org.apache.spark.sql.catalyst.trees.TreePattern
-    return bool(cast(Any, frame)._jdf.queryExecution().analyzed().containsPattern(patterns.CURRENT_LIKE()))
+    return plan_holds(frame, "CURRENT_LIKE")
 
 
 def _set(frame: DataFrame, milliseconds: int | None, time_zone: str) -> DataFrame:

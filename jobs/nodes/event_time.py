@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.columns import own_name, quoted
 from jobs.nodes.node_error import NodeError
+from jobs.nodes.plan_patterns import plan_holds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -37,7 +38,7 @@ def watermarked(frame: DataFrame, name: str, delay: str) -> DataFrame:
     """
     if _WATERMARK in frame.schema[own_name(frame, name)].metadata:
         return frame
-    if frame.isStreaming and _has_watermark(frame):
+    if frame.isStreaming and plan_holds(frame, "EVENT_TIME_WATERMARK"):
         raise NodeError(
             f"a node before goes by {name} too, which is made anew on the way: a stream has one event time; "
             "go by the column as that node has it",
@@ -46,9 +47,3 @@ def watermarked(frame: DataFrame, name: str, delay: str) -> DataFrame:
             field="time_column",
         )
     return frame.withWatermark(quoted(name), delay)
-
-
-def _has_watermark(frame: DataFrame) -> bool:
-    java = cast(Any, frame)
-    patterns = java.sparkSession._jvm.org.apache.spark.sql.catalyst.trees.TreePattern
-    return bool(java._jdf.queryExecution().analyzed().containsPattern(patterns.EVENT_TIME_WATERMARK()))

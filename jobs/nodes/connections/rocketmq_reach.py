@@ -13,24 +13,29 @@ _SILENT_SECONDS = 2.0
 def rocketmq_silent(connection: ConnectionSettings, topic: str) -> str:
     """What does not answer, as in "waiting for rocketmq main": the name servers, or all brokers of the topic; else ""."""
     try:
-        return "" if _has_broker(connection, topic) else f"rocketmq {connection.name}"
+        return _silent_brokers(connection, topic)
     except NodeError:
-        return f"rocketmq {connection.name}"
+        return _named(connection)
 
 
 def rocketmq_away(connection: ConnectionSettings, topic: str) -> str:
     """The same before anything is read or written: what is refused then, as a topic that is not there, is not waited for but told."""
     try:
-        return "" if _has_broker(connection, topic) else f"rocketmq {connection.name}"
+        return _silent_brokers(connection, topic)
     except RocketmqAway:
-        return f"rocketmq {connection.name}"
+        return _named(connection)
     except NodeError:
         return ""
 
 
-def _has_broker(connection: ConnectionSettings, topic: str) -> bool:
+def _silent_brokers(connection: ConnectionSettings, topic: str) -> str:
     with RocketMq(connection, seconds=_SILENT_SECONDS) as client:
-        return any(_answers(client, address) for address in client.route(topic).addresses.values())
+        addresses = client.route(topic).addresses.values()
+        return "" if any(_answers(client, address) for address in addresses) else _named(connection)
+
+
+def _named(connection: ConnectionSettings) -> str:
+    return f"rocketmq {connection.name}"
 
 
 def _answers(client: RocketMq, address: str) -> bool:
