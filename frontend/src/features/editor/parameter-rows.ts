@@ -25,7 +25,8 @@ const rowOf = (name: string, origin: Declared): ParameterRow => {
   return { key: next, name, kept: name, type: typeOf(origin), text: textOf(origin.default), origin }
 }
 const typeOf = ({ type }: Declared) => (typeof type === 'string' ? type : 'string')
-const textOf = (value: Json | undefined): string | null => {
+/** A value as it is typed; null: none. */
+export const textOf = (value: Json | undefined): string | null => {
   if (value === undefined || value === null) return null
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -25,7 +25,7 @@ const type = (name: RegExp, value: string) => fireEvent.change(field(name), { ta
 
 beforeEach(() => {
   kept = { name: 'sums', given: {}, expect: {} }
-  const document = { schema_version: 1, name: 'orders', type: 'STREAMING' as const, parameters: {}, nodes: { shop: { type: 'source.generator', type_version: 1, name: 'Shop', config: {} } }, edges: {}, settings: {} }
+  const document = { schema_version: 1, name: 'orders', type: 'STREAMING' as const, parameters: { floor: { type: 'integer', default: 10 }, region: { type: 'string' }, strict: { type: 'boolean', default: true } }, nodes: { shop: { type: 'source.generator', type_version: 1, name: 'Shop', config: {} } }, edges: {}, settings: {} }
   useEditor.getState().open('orders', new Map(), { document, layout: { positions: {}, notes: [], groups: [] } }, 3, [])
   render(<Shown />)
 })
@@ -52,4 +52,22 @@ it('CSV is read by the columns that are written for the source', () => {
   type(/tests.columnsOf/, 'id bigint, zip string')
   type(/tests.rowsOf/, 'id,zip\n1,10115')
   expect(kept.given).toEqual({ shop: [{ id: 1, zip: '10115' }] })
+})
+
+it('a parameter has its default unless the test says another value', () => {
+  expect([field(/floor/).placeholder, field(/region/).placeholder]).toEqual(['tests.parameterDefault', 'tests.parameterWanted'])
+  type(/floor/, '25')
+  type(/region/, 'north')
+  expect(kept.parameters).toEqual({ floor: 25, region: 'north' })
+  type(/floor/, '')
+  type(/region/, '')
+  expect(kept).not.toHaveProperty('parameters')
+})
+
+it('a number is kept as it is written while it is written', () => {
+  type(/floor/, '-')
+  expect(field(/floor/).value).toBe('-')
+  type(/floor/, '-3')
+  fireEvent.blur(field(/floor/))
+  expect([field(/floor/).value, kept.parameters]).toEqual(['-3', { floor: -3 }])
 })

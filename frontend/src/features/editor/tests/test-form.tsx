@@ -6,6 +6,7 @@ import { familyOf, isInput, portsOf, type Catalogue, type DagDocument, type Pipe
 import { useDocument, useEditor } from '../editor-store'
 import { sourcesAbove } from '../samples/sources-above'
 import { RowsField } from './rows-field'
+import { TestParameters } from './test-parameters'
 import { useTestRuns } from './tests-store'
 import { writtenColumns } from './written-columns'
 import { useWritten } from './written-rows'
@@ -173,7 +174,7 @@ function Name({ test, change }: Pick<Props, 'test' | 'change'>) {
 
 /** One test: its name, the rows it gives, the rows it expects. */
 export function TestForm(props: Props) {
-  const { test, change, remove } = props
+  const { test, place, change, remove } = props
   const { t } = useTranslation('canvas')
   const readOnly = useEditor((state) => state.readOnly)
   const running = useTestRuns((state) => state.running)
@@ -191,6 +192,7 @@ export function TestForm(props: Props) {
         )}
       </div>
       <Given {...props} />
+      <TestParameters key={`${place}/parameters`} test={test} change={change} />
       <Clock key={test.name} {...props} />
       <Expected {...props} />
     </fieldset>
