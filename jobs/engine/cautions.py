@@ -169,12 +169,15 @@ def refuse_second_watermark(steps: Steps, node_id: str) -> None:
 
 def _goes_by_time_before(steps: Steps, node_id: str) -> bool:
     """Whether it goes by the very time that each node before it goes by and hands on. What that takes for late has left by then."""
-    node_type, config = steps.types[node_id], steps.by_id[node_id].config
-    time = node_type.time_taken_over(config).lower() if isinstance(node_type, TakesTimeOver) else ""
-    if not time or steps.leads_late_on(node_id):
+    node_type = steps.types[node_id]
+    times = node_type.times_taken_over(steps.by_id[node_id].config) if isinstance(node_type, TakesTimeOver) else {}
+    if not times or steps.leads_late_on(node_id):
         return False
     return all(
-        _time_handed_on(steps, other) == time for other in steps.upstream((node_id,)) if other != node_id and _sets_watermark(steps, other)
+        _time_handed_on(steps, other) == times.get(arrow.input, "").lower()
+        for arrow in steps.arriving(node_id)
+        for other in steps.upstream((arrow.source,))
+        if _sets_watermark(steps, other)
     )
 
 

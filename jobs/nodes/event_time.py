@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.columns import own_name, quoted
@@ -24,26 +25,27 @@ class HandsOnTime:
 
 
 class TakesTimeOver:
-    """A flow that goes by the time in a column, and takes that over from a node before it which goes by the same."""
+    """A flow that goes by the time in a column of each input, and takes that over from a node before it which goes by the same."""
 
-    def time_taken_over(self, config: Any) -> str:
-        """The column; "" where one with this config cannot."""
-        return ""
+    def times_taken_over(self, config: Any) -> Mapping[str, str]:
+        """Input port → its column; none where one with this config cannot."""
+        return {}
 
 
-def watermarked(frame: DataFrame, name: str, delay: str) -> DataFrame:
+def watermarked(frame: DataFrame, name: str, delay: str, *, field: str = "time_column", called: str = "") -> DataFrame:
     """`frame` with the watermark on the column `name`, `delay` behind the newest row; where a node before has set it there, as that has.
 
-    NodeError where the stream has one on another column: Spark would end such a query, or leave rows out.
+    NodeError at `field` where the stream has one on another column: Spark would end such a query, or leave rows out. `called`: what a
+    person calls the column, where it is another name.
     """
     if _WATERMARK in frame.schema[own_name(frame, name)].metadata:
         return frame
     if frame.isStreaming and plan_holds(frame, "EVENT_TIME_WATERMARK"):
         raise NodeError(
-            f"a node before goes by {name} too, which is made anew on the way: a stream has one event time; "
+            f"a node before goes by {called or name} too, which is made anew on the way: a stream has one event time; "
             "go by the column as that node has it",
             permanent=True,
             kind="user",
-            field="time_column",
+            field=field,
         )
     return frame.withWatermark(quoted(name), delay)

@@ -156,9 +156,9 @@ class WindowFlow(TakesTimeOver, GroupsRows, Flow[WindowsConfigT]):
     def times(self, context: NodeContext[WindowsConfigT]) -> Mapping[str, str]:
         return {"in": context.config.time_column} if context.config.time == "event" else {}
 
-    def time_taken_over(self, config: WindowsConfigT) -> str:
+    def times_taken_over(self, config: WindowsConfigT) -> Mapping[str, str]:
         """A query with several nodes that keep state sends a window once only, when it is over."""
-        return config.time_column if config.time == "event" and self.output_mode(config) == "append" else ""
+        return {"in": config.time_column} if config.time == "event" and self.output_mode(config) == "append" else {}
 
     def without_clock(self, config: WindowsConfigT) -> WindowsConfigT:
         if config.time == "processing":

@@ -33,8 +33,24 @@ def expected(kind: str, left: list[Event], right: list[Event]) -> Counter[tuple[
     return Counter((one, None) for one in {pair[0] for pair in pairs}) if kind == "semi" else found
 
 
-@pytest.mark.parametrize("kind", ["inner", "left", "right", "full", "semi"])
-def test_a_join_of_streams_equals_the_pairs(bench: Bench, kind: str) -> None:
+ONCE = ("flow.deduplicate", {"keys": ["id"], "time_column": "at", "within": "5 h"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "once"),
+    [
+        ("inner", ""),
+        ("left", ""),
+        ("right", ""),
+        ("full", ""),
+        ("semi", ""),
+        ("inner", "orders payments"),
+        ("full", "payments"),
+        ("left", "orders"),
+    ],
+)
+def test_a_join_of_streams_equals_the_pairs(bench: Bench, kind: str, once: str) -> None:
+    """`once`: the inputs that come twice, and are deduplicated by the same time."""
     seed = random.randrange(10**6)
     print(f"seed {seed}")
     chance = random.Random(seed)
@@ -42,13 +58,20 @@ def test_a_join_of_streams_equals_the_pairs(bench: Bench, kind: str) -> None:
     for row in left[::8] + right[::8]:
         row["key"] = None
     join: dict[str, Any] = {"kind": kind, "keys": [{"left": "key"}], "left_time": "at", "right_time": "at", "late": "4 h"}
+    given = {name: rows * (1 + (name in once)) for name, rows in (("orders", left), ("payments", right))}
+    for rows in given.values():
+        chance.shuffle(rows)
     nodes = {
-        "orders": events_drop(bench, "orders", left),
-        "payments": events_drop(bench, "payments", right),
+        **{name: events_drop(bench, name, rows) for name, rows in given.items()},
+        **{f"{name}_once": ONCE for name in once.split()},
         "both": ("flow.join", {**join, "before": "5 min", "after": "20 min"}),
         "out": COLLECT,
     }
-    read = document(nodes, "orders>both.left, payments>both.right, both>out", type="STREAMING")
+    edges = [f"{name}>{name}_once" for name in once.split()]
+    edges += [
+        f"{name}_once>both.{port}" if name in once else f"{name}>both.{port}" for name, port in (("orders", "left"), ("payments", "right"))
+    ]
+    read = document(nodes, ", ".join([*edges, "both>out"]), type="STREAMING")
     plan = bench.plan(read)
     bench.drained(plan, ROWS)
     events_close(bench, "orders")

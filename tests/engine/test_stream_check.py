@@ -170,6 +170,15 @@ def test_an_outer_join_of_two_streams_in_sql_is_referred_to_the_node_that_does_i
     assert "use the Join node" in problem.message
 
 
+@pytest.mark.parametrize(("time", "words"), [("time", ""), ("other", 'so does "Once" before it')])
+def test_a_join_takes_over_the_time_of_deduplicated_rows(analysed: Callable[..., Analysis], time: str, words: str) -> None:
+    other = ("flow.compute_columns", {"columns": [{"name": "other", "expression": "time"}]})
+    once = ("flow.deduplicate", {"keys": ["id"], "time_column": time})
+    nodes = {"a": numbers(None), "b": numbers(None), "more": other, "once": once, "pairs": join(), "out": COLLECT}
+    found = errors(analysed(nodes, "a>pairs.left, b>more, more>once, once>pairs.right, pairs>out"))
+    assert [words in problem.message for problem in found] == ([True] if words else [])
+
+
 @pytest.mark.parametrize("behind", [windows(), windows("update"), ("flow.deduplicate", {"keys": ["id"], "time_column": "time"})])
 def test_a_second_event_time_behind_a_join_is_refused(analysed: Callable[..., Analysis], behind: Any) -> None:
     nodes = {"a": numbers(None), "b": numbers(None), "pairs": join(), "next": behind, "out": COLLECT}

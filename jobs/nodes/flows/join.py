@@ -13,8 +13,9 @@ from jobs.dag.catalogue import Port
 from jobs.dag.durations import duration_ms
 from jobs.nodes import base
 from jobs.nodes.base import Flow, NodeContext, NodeError
-from jobs.nodes.columns import column, quoted, require_columns, require_timestamp
+from jobs.nodes.columns import column, require_columns, require_timestamp
 from jobs.nodes.duration_fields import Duration, late_delay
+from jobs.nodes.event_time import TakesTimeOver, watermarked
 from jobs.nodes.form import hints
 from jobs.nodes.key_pairs import KeyPair, key_pairs_check, key_pairs_field, keys_equal
 
@@ -82,7 +83,7 @@ class JoinConfig(base.Config):
         return self
 
 
-class Join(Flow[JoinConfig]):
+class Join(TakesTimeOver, Flow[JoinConfig]):
     """Joins the rows of two inputs by equal keys, in streams within a span of time."""
 
     type = "flow.join"
@@ -99,6 +100,9 @@ class Join(Flow[JoinConfig]):
     def sets_watermark(self, config: JoinConfig) -> bool:
         return bool(config.left_time)
 
+    def times_taken_over(self, config: JoinConfig) -> Mapping[str, str]:
+        return {"left": config.left_time, "right": config.right_time} if config.left_time else {}
+
     def times(self, context: NodeContext[JoinConfig]) -> Mapping[str, str]:
         config = context.config
         return {"left": config.left_time, "right": config.right_time} if context.mode == "stream" and config.left_time else {}
@@ -114,14 +118,16 @@ class Join(Flow[JoinConfig]):
         other = right.select(
             *(column(pair.other).alias(f"{_KEY}{number}") for number, pair in enumerate(config.keys)),
             *([column(config.right_time).alias(_TIME)] if config.right_time else []),
-            *(column(name).alias(f"{_BROUGHT}{number}") for number, name in enumerate(right.columns)),
+            # Of two columns that say when a row happened Spark refuses the second.
+            *(column(name).alias(f"{_BROUGHT}{number}", metadata={}) for number, name in enumerate(right.columns)),
         )
         condition = keys_equal(config.keys, right=_KEY)
         if config.kind == "full":  # where it leaves no row out, Spark's join of streams takes two nulls for equal
             condition &= reduce(and_, (column(pair.left).isNotNull() for pair in config.keys))
         if config.left_time:
             late = late_delay(config.late)
-            left, other = left.withWatermark(quoted(config.left_time), late), other.withWatermark(_TIME, late)
+            left = watermarked(left, config.left_time, late, field="left_time")
+            other = watermarked(other, _TIME, late, field="right_time", called=config.right_time)
             condition &= F.col(_TIME) >= column(config.left_time) - _span(config.before)
             condition &= F.col(_TIME) <= column(config.left_time) + _span(config.after)
         joined = left.join(other, condition, {"full": "full_outer", "semi": "left_semi"}.get(config.kind, config.kind))

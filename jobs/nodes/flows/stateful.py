@@ -58,8 +58,8 @@ class Stateful(TakesTimeOver, KeyedFlow[StatefulConfig]):
         message = f"a stream remembers {', '.join(kept)} of every {', '.join(config.keys)} for ever: give it a time to live, or clear it"
         return [Caution("state", f"{message} in on_timer")]
 
-    def time_taken_over(self, config: StatefulConfig) -> str:
-        return config.time_column if config.time == "event" else ""
+    def times_taken_over(self, config: StatefulConfig) -> Mapping[str, str]:
+        return {"in": config.time_column} if config.time == "event" else {}
 
     def without_clock(self, config: StatefulConfig) -> StatefulConfig:
         """Spark goes on with empty batches for ever where something goes by the clock."""
