@@ -18,16 +18,21 @@ from jobs.engine.session import SessionOptions, session_build
 #: In each line that a worker of Spark prints as it begins a node with state; an empty one follows.
 _CHATTER = "Streaming TransformWithStateInPandas Python worker"
 _LAST_WORDS_SECONDS = 5.0
+_END_WITHOUT_MEMORY = "-XX:+ExitOnOutOfMemoryError"
 
 
-def spark_start(local_dir: Path, *, memory: str) -> SparkSession:
-    """This process's session; `local_dir` is for Spark's own files, `memory` the heap as Spark writes it ("2g")."""
+def spark_start(local_dir: Path, *, memory: str, ends_without_memory: bool = False) -> SparkSession:
+    """This process's session; `local_dir` is for Spark's own files, `memory` the heap as Spark writes it ("2g").
+
+    `ends_without_memory`: at the first want of it. Spark ends by most of them in any case, but may take minutes, or never be done.
+    """
+    ending = [_END_WITHOUT_MEMORY] if ends_without_memory else []
     options = SessionOptions(
         master=settings.SPARK_MASTER,
         jars=jars_in(settings.SPARK_JARS_DIR),
         memory=memory,
         local_dir=local_dir,
-        java_options=settings.SPARK_DRIVER_JAVA_OPTIONS,
+        java_options=" ".join([*ending, settings.SPARK_DRIVER_JAVA_OPTIONS]),
         prepared=settings.SPARK_JARS_DIR,
     )
     return session_build(options)
