@@ -132,6 +132,13 @@ def interactive_take(client: "Redis", timeout: float, lanes: Collection[str] = I
     return request
 
 
+def interactive_give_back(client: "Redis", request: Mapping[str, Any]) -> None:
+    """What `interactive_take` gave to who cannot answer it waits for another, before all others, as if it had never been taken."""
+    key = _questions_key(interactive_lane(request["kind"]))
+    client.lpush(key, json.dumps({name: value for name, value in request.items() if name not in ("seconds", "waited")}))
+    client.expire(key, _QUESTIONS_TERM)
+
+
 def interactive_lane(kind: str) -> str:
     """Where questions of `kind` wait."""
     return kind if kind in INTERACTIVE_LANES else INTERACTIVE_LANES[-1]

@@ -27,7 +27,15 @@ from jobs.engine.user_code import Cancelled, time_limit
 from jobs.engine.validation import analyse
 from jobs.models import Job, Project
 from jobs.nodes.base import Limits
-from jobs.queue import INTERACTIVE_LANES, interactive_answer, interactive_is_cancelled, interactive_lane, interactive_take, redis_client
+from jobs.queue import (
+    INTERACTIVE_LANES,
+    interactive_answer,
+    interactive_give_back,
+    interactive_is_cancelled,
+    interactive_lane,
+    interactive_take,
+    redis_client,
+)
 from jobs.services.connections import connections_closed, connections_open
 from jobs.services.limits import project_limits
 
@@ -50,19 +58,27 @@ def answer_for_ever(process: DriverProcess) -> None:
     A question is taken once there is a thread for it: until then another driver may, or who asked takes it back.
     """
     threads = AnswerThreads(_AT_ONCE)
-    while not process.is_stopping() and not process.spark_died():
+    while _answers(process):
         try:
             with redis_client() as client:
-                while not process.is_stopping() and not process.spark_died():
+                while _answers(process):
                     lanes, seconds = threads.free(timeout=1.0)
-                    if lanes and (request := interactive_take(client, timeout=seconds, lanes=lanes)):
+                    if not lanes or not (request := interactive_take(client, timeout=seconds, lanes=lanes)):
+                        continue
+                    if _answers(process):
                         threads.answer(interactive_lane(request["kind"]), _answer, process, request, time.monotonic())
+                    else:  # the end came while the next one was waited for
+                        interactive_give_back(client, request)
         except RedisError as error:
             logger.warning("questions cannot be heard: %s", error)
             time.sleep(1.0)
     threads.end()
     if process.spark_died():
         process.give_up("Spark's JVM ended")
+
+
+def _answers(process: DriverProcess) -> bool:
+    return not process.is_stopping() and not process.spark_died()
 
 
 class Cancellation:

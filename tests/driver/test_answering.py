@@ -217,3 +217,28 @@ def test_an_answer_that_came_whole_is_given_though_spark_ends(work: Work) -> Non
     with driver() as process:
         process.spark_is_gone = True
         assert queue.interactive_call("preview", {"name": "whole"}, timeout=20) == {"name": "whole"}
+
+
+def test_a_question_that_comes_as_the_driver_ends_is_left_to_another(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    take, taken = queue.interactive_take, threading.Event()
+
+    def ending(*given: Any, **more: Any) -> dict[str, Any] | None:
+        found = take(*given, **more)
+        if found:
+            process.ended = True
+            taken.set()
+        return found
+
+    monkeypatch.setattr(interactive, "interactive_take", ending)
+    with driver() as process:
+        key = asked("preview", "next", asked=0.1, deadline=time.time() + 60)
+        assert taken.wait(20)
+    with queue.redis_client() as client:
+        (left,) = cast("list[str]", client.lrange(key, 0, -1))
+    told = json.dumps({"id": "next", "kind": "preview", "payload": {"name": "next"}, "asked": 0.1})
+    assert left.startswith(told[:-1]), "whoever asked finds it by its text, and may take it back"
+    assert "waited" not in left
+    monkeypatch.setattr(interactive, "interactive_take", take)
+    work.going_on.set()
+    with driver():
+        assert answer_to("next") == {"name": "next"}
