@@ -15,7 +15,7 @@ from jobs.nodes.sinks.jdbc_dialect import Refused, row_shown
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-#: A few files of lines, and as much as a server takes in a second, so that a client that freezes in the middle soon counts as dead.
+#: More than most files hold, and what a server takes in a few seconds: a client that freezes in the middle soon counts as dead.
 _CHUNK_BYTES = 4_000_000
 _HEADER, _TRAILER = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 _NUMBERS = {"boolean": ">?", "tinyint": ">h", "smallint": ">h", "int": ">i", "bigint": ">q", "float": ">f", "double": ">d"}
@@ -100,8 +100,8 @@ def _value(kind: str, field: bytes | None) -> Any:
     return _decimal(field) if kind.startswith("decimal") else field.decode("utf-8", "replace")
 
 
-def _decimal(field: bytes) -> Decimal:
-    """Of digits to the base of 10,000."""
-    digits, weight, sign, _ = struct.unpack_from(">HhHH", field)
+def _decimal(field: bytes) -> str:
+    """Of digits to the base of 10,000, which may go on behind the last place."""
+    digits, weight, sign, places = struct.unpack_from(">HhHH", field)
     whole = "".join(f"{digit:04}" for digit in struct.unpack_from(f">{digits}h", field, 8))
-    return Decimal((int(sign != 0), tuple(map(int, whole)), 4 * (weight - digits + 1)))
+    return f"{Decimal((int(sign != 0), tuple(map(int, whole)), 4 * (weight - digits + 1))):.{places}f}"
