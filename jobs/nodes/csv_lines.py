@@ -11,6 +11,8 @@ from jobs.nodes.csv_options import delimiter_sign
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
+#: Why a text is no line of CSV where `csv_is_open` says so.
+OPEN = "a value begins with a quote that is never closed"
 _NUL = "\0"
 _LINE_ENDS = "\r\n"
 #: Spark's parser leaves what stands behind a line's end unread, and reads on there when it is given the next text: so none ends a line.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from jobs.nodes.avro import AVRO_END, AVRO_MARK, AvroSchemas, avro_record
 from jobs.nodes.base import AS_IT_CAME
-from jobs.nodes.csv_lines import csv_is_no_line, csv_is_open, csv_line, csv_line_options
+from jobs.nodes.csv_lines import OPEN, csv_is_no_line, csv_is_open, csv_line, csv_line_options
 from jobs.nodes.formats import FORMATS
 from jobs.nodes.json_records import GOES_ON, json_goes_on, json_record
 from jobs.nodes.misfits import misfit
@@ -26,7 +26,6 @@ _READ_ALL_THE_SAME = {
     "xml": "more stands behind its XML element",
     "csv": "more lines stand behind the first",
 }
-_OPEN = "a value begins with a quote that is never closed"
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> t
     is_read = F.col(name).isNotNull() & (F.coalesce(F.col(f"{name}.{CORRUPT}"), F.lit(GOES_ON)) == GOES_ON)
     what = F.lit(f"{words}: {_READ_ALL_THE_SAME[shape.format]}{AS_IT_CAME}")
     if shape.format == "csv":
-        what = F.when(csv_is_open(text), F.lit(f"{words}: {_OPEN}{AS_IT_CAME}")).otherwise(what)
+        what = F.when(csv_is_open(text), F.lit(f"{words}: {OPEN}{AS_IT_CAME}")).otherwise(what)
     return F.when(is_read, F.concat(what, text)).otherwise(reason), told
 
 

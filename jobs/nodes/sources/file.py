@@ -11,7 +11,7 @@ from jobs.nodes.columns import rejected_schema, schema_from_ddl, schema_of
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
 from jobs.nodes.sources.file_config import FileConfig
-from jobs.nodes.sources.file_rows import as_rows, header_options, read_options, sampled_schema, with_corrupt
+from jobs.nodes.sources.file_rows import as_rows, file_reader, header_options, read_options, sampled_schema, with_corrupt
 from jobs.nodes.sources.file_sample import file_in_another_encoding, require_a_row_a_line
 from jobs.nodes.sources.stored_files import StoredFiles
 from jobs.nodes.stores.kinds import STORE_KINDS, store_silent, stored_path
@@ -71,10 +71,10 @@ class FileSource(Source[FileConfig]):
             path, options = path.parent, {**options, "pathGlobFilter": path.name}
         read_schema = with_corrupt(schema) if context.config.can_reject else schema
         if context.mode == "batch":
-            frame = spark.read.format(context.config.format).options(**options).schema(read_schema).load(str(path))
+            frame = spark.read.format(file_reader(spark, context)).options(**options).schema(read_schema).load(str(path))
         else:
             self._watched = path
-            stream = spark.readStream.name(context.stream_name).format(context.config.format).options(**options).schema(read_schema)
+            stream = spark.readStream.name(context.stream_name).format(file_reader(spark, context)).options(**options).schema(read_schema)
             frame = (
                 stream.option("maxFilesPerTrigger", context.config.max_files_per_trigger)
                 .option("maxFileAge", _NO_AGE_LIMIT)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jobs.nodes.base import LINE_MISFIT, NodeError
+from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, NodeContext, NodeError
 from jobs.nodes.columns import quoted, sampled_names_check
+from jobs.nodes.csv_lines import OPEN, csv_is_no_line
+from jobs.nodes.java_class import java_class
 from jobs.nodes.misfits import misfit, rejected_column
 from jobs.nodes.sources.file_config import FileConfig
 from jobs.nodes.sources.file_sample import first_lines, sample_files, values_of
@@ -43,6 +45,14 @@ def read_options(config: FileConfig) -> dict[str, str]:
     if config.can_reject:
         options |= {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
     return options
+
+
+def file_reader(spark: SparkSession, context: NodeContext[FileConfig]) -> str:
+    """What Spark calls that which reads the files: CSV is read by our own class (`jobs/engine/CsvFiles.java`), but not in a script."""
+    if context.config.format != "csv" or context.for_script:
+        return context.config.format
+    java_class(spark, "CsvFiles")
+    return "pipeline_web.CsvFiles"
 
 
 def header_options(path: Path, config: FileConfig) -> dict[str, str]:
@@ -109,4 +119,7 @@ def _with_reason(frame: DataFrame, config: FileConfig) -> DataFrame:
     words = LINE_MISFIT if config.format == "csv" else "the row does not fit the columns"
     text = F.expr(f"concat({_CORRUPT}, substring(to_json(struct({', '.join(columns)})), 1, 0))")
     reason, told = misfit(words, text, schema, config.format, options)
+    if config.format == "csv" and not config.is_whole:
+        is_open = csv_is_no_line(F.col(_CORRUPT), config.delimiter)
+        reason = F.when(is_open, F.concat(F.lit(f"{words}: {OPEN}{AS_IT_CAME}"), text)).otherwise(reason)
     return frame.select(*columns, rejected_column(F.when(F.col(_CORRUPT).isNotNull(), reason), told))
