@@ -93,6 +93,15 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
             return true;
         }
 
+        /** The same of a row that counts for the one measure there is, and is not kept. */
+        public boolean countEach() {
+            if (here == null) {
+                here = counts.begun(number);
+            }
+            here.rows[0]++;
+            return true;
+        }
+
         private void add(long bits, int from) {
             for (long rest = bits; rest != 0; rest &= rest - 1) {
                 here.rows[from + Long.numberOfTrailingZeros(rest)]++;
@@ -139,6 +148,11 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
      */
     public Column counted(Column low, Column high, Column reason, Column row, boolean deterministic) {
         return called(new RowCountsPlace(this), "count", deterministic, low, high, reason, row);
+    }
+
+    /** The same where each row counts for the one measure there is, and none is kept. */
+    public Column eachCounted(boolean deterministic) {
+        return called(new RowCountsPlace(this), "countEach", deterministic);
     }
 
     public Column passing(Column counted) {

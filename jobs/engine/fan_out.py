@@ -21,6 +21,7 @@ from jobs.engine.references import References
 from jobs.engine.row_counter import RowCounter
 from jobs.engine.session import session_enter
 from jobs.engine.steps import LATE, Steps
+from jobs.nodes.columns import empty_frame
 
 
 class FanOut:
@@ -45,7 +46,7 @@ class FanOut:
 
     def empty_branches(self, spark: SparkSession, schema: StructType) -> Frames:
         """The frames behind the frontier without any rows, for their schemas."""
-        given = self._given(spark.createDataFrame([], schema), None)
+        given = self._given(empty_frame(spark, schema), None)
         return Frames(self._steps, spark, NoCounter(), mode="batch", given=given, counted=frozenset(), schema_only=True)
 
     def write(self, frame: DataFrame, batch_id: int, query: StreamingQuery) -> None:
@@ -107,5 +108,5 @@ class FanOut:
         """The frontier's frames by port; of what comes too late nothing where it is not known."""
         ports = {frontier_port(self._steps, self._plan) or "out": frame}
         if self._leads_late_on:
-            ports[LATE] = frame.sparkSession.createDataFrame([], self._late_schema) if too_late is None else too_late
+            ports[LATE] = empty_frame(frame.sparkSession, self._late_schema) if too_late is None else too_late
         return {self._plan.frontier: ports}

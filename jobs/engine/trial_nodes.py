@@ -12,7 +12,7 @@ from pyspark.sql.types import StringType, StructType
 
 from jobs.engine.typed_values import json_read
 from jobs.nodes.base import REJECTED, Batch, Config, NodeContext, NodeError, Sink, Source, Written
-from jobs.nodes.columns import column
+from jobs.nodes.columns import column, empty_frame
 from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.registry import NODE_TYPES, NodeRegistry
 
@@ -44,7 +44,7 @@ class GivenRows(Source[GivenRowsConfig]):
     def read(self, spark: SparkSession, context: NodeContext[GivenRowsConfig]) -> DataFrame:
         schema = StructType.fromJson(json.loads(context.config.table_schema))
         if context.schema_only:
-            return self._rows(spark.createDataFrame([], schema))
+            return self._rows(empty_frame(spark, schema))
         if context.mode == "batch":
             return self._rows(spark.read.schema(schema).parquet(context.config.folder))
         reader = spark.readStream.name(context.stream_name).schema(schema).option("maxFilesPerTrigger", 1)

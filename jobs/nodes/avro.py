@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from jobs.nodes.columns import empty_frame
+
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
     from pyspark.sql.types import StructType
@@ -54,7 +56,7 @@ def avro_schema(spark: SparkSession, reader: str) -> StructType:
     from pyspark.sql import functions as F
     from pyspark.sql.types import BinaryType, StructField, StructType
 
-    empty = spark.createDataFrame([], StructType([StructField("value", BinaryType())]))
+    empty = empty_frame(spark, StructType([StructField("value", BinaryType())]))
     (record,) = empty.select(avro_record(F.col("value"), AvroSchemas(reader)).alias("record")).schema.fields
     assert isinstance(record.dataType, StructType)
     return StructType([StructField(field.name, field.dataType) for field in record.dataType.fields if field.name != AVRO_MARK])

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from jobs.nodes.avro import AvroSchemas, avro_check, avro_schema, avro_unknown_writer
 from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, NodeError
-from jobs.nodes.columns import ColumnField, rejected_schema, sampled_names_check, schema_from_ddl, schema_of
+from jobs.nodes.columns import ColumnField, empty_frame, rejected_schema, sampled_names_check, schema_from_ddl, schema_of
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.form import hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hints
@@ -177,7 +177,7 @@ def payload_empty(spark: SparkSession, schema: StructType, metadata: MessageColu
 
     told = schema_from_ddl(", ".join(f"{name} {kind}" for name, (kind, _) in metadata.items()))
     whole = StructType([*schema.fields, *told.fields])
-    return spark.createDataFrame([], rejected_schema(whole) if payload_can_reject(payload) else whole)
+    return empty_frame(spark, rejected_schema(whole) if payload_can_reject(payload) else whole)
 
 
 def payload_read(

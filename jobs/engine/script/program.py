@@ -31,6 +31,7 @@ from jobs.engine.script.values import Unwritable
 from jobs.engine.session import execution_session, session_enter
 from jobs.engine.steps import Steps
 from jobs.nodes.base import ConnectionSettings, Flow, Limits, NodeError
+from jobs.nodes.columns import empty_frame
 from jobs.nodes.formats import format_fault
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 
@@ -177,7 +178,7 @@ class _Writer:
         if self._recording.lines:
             code = self._recording.code_of(self._named(plan.frontier, stream))
         self._recording.session = "rows.sparkSession"
-        given = name_given(self._spark.createDataFrame([], stream.schema), "rows")
+        given = name_given(empty_frame(self._spark, stream.schema), "rows")
         before, self._sections = self._sections, []
         behind = Frames(
             self._steps, self._spark, NoCounter(), mode="batch", given={plan.frontier: {port or "out": given}}, keep=self._timed_named

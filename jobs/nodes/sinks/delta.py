@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
+from jobs.nodes.columns import empty_frame
 from jobs.nodes.delta import DeltaTable, delta_failure, delta_open, is_delta, names_table, only_read
 from jobs.nodes.durable_text import text_kept, text_place
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
@@ -187,7 +188,7 @@ def _table_gone(folder: Path) -> NodeError:
 
 def _empty(spark: SparkSession, schema: StructType) -> Any:
     """A writer of no rows, which gives the table its columns."""
-    return spark.createDataFrame([], schema).write.format("delta").mode("append")
+    return empty_frame(spark, schema).write.format("delta").mode("append")
 
 
 def _append(rows: DataFrame, batch: Batch, table: DeltaTable, context: NodeContext[DeltaSinkConfig]) -> Written:

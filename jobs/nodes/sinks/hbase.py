@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, ClassVar
 
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
+from jobs.nodes.columns import empty_frame
 from jobs.nodes.connections.hbase_client import HbaseLine, HbaseSettings, hbase_silent
 from jobs.nodes.connections.reach import SECONDS
 from jobs.nodes.durable_text import text_place
@@ -41,7 +42,7 @@ class HbaseSink(Sink[HbaseSinkConfig]):
         return hbase_silent(context.connection(context.config.connection), context.config.table)
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[HbaseSinkConfig]) -> None:
-        rows_made(spark.createDataFrame([], schema), context.config)
+        rows_made(empty_frame(spark, schema), context.config)
         with self._line(context, seconds=SECONDS) as line:
             families_check(families_there(line, context.config), context.config)
 

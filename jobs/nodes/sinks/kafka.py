@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
-from jobs.nodes.columns import column, require_columns
+from jobs.nodes.columns import column, empty_frame, require_columns
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.connections.kafka_reach import kafka_failure, kafka_silent, topics_named
 from jobs.nodes.connections.kafka_settings import kafka_spark_options
@@ -122,7 +122,7 @@ class KafkaSink(Sink[KafkaSinkConfig]):
             self._bounds = topic_bounds(context.connection(context.config.connection), context.config.topic)
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[KafkaSinkConfig]) -> None:
-        _message(spark.createDataFrame([], schema), context)
+        _message(empty_frame(spark, schema), context)
         connection = context.connection(context.config.connection)
         if not KafkaAdmin(connection).partitions(context.config.topic):
             raise NodeError(

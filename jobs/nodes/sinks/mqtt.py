@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, Sink, Written
+from jobs.nodes.columns import empty_frame
 from jobs.nodes.connections.mqtt_client import MqttSettings, mqtt_silent
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.formats import FORMATS
@@ -96,7 +97,7 @@ class MqttSink(Sink[MqttSinkConfig]):
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[MqttSinkConfig]) -> None:
         """Nothing is asked of the broker: topics come to be when they are written to."""
-        _messages(spark.createDataFrame([], schema), context)
+        _messages(empty_frame(spark, schema), context)
         context.connection(context.config.connection)
 
     def write_plainly(self, frame: DataFrame, context: NodeContext[MqttSinkConfig]) -> tuple[DataFrame, str]:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
+from jobs.nodes.columns import empty_frame
 from jobs.nodes.connections.rabbitmq_client import RabbitMQSettings, rabbitmq_channel, rabbitmq_silent
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.roll_back import Hindrance
@@ -91,7 +92,7 @@ class RabbitMQSink(Sink[RabbitMQSinkConfig]):
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[RabbitMQSinkConfig]) -> None:
         config = context.config
-        _messages(spark.createDataFrame([], schema), context)
+        _messages(empty_frame(spark, schema), context)
         connection = context.connection(config.connection)
         try:
             with rabbitmq_channel(connection, _act(connection.name)) as (_, channel):

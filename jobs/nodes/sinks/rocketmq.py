@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
-from jobs.nodes.columns import column, require_columns
+from jobs.nodes.columns import column, empty_frame, require_columns
 from jobs.nodes.connections.rocketmq_reach import rocketmq_away, rocketmq_silent
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.rejected_rows import whole_row
@@ -138,7 +138,7 @@ class RocketmqSink(Sink[RocketmqSinkConfig]):
 
     def check(self, spark: SparkSession, schema: StructType, context: NodeContext[RocketmqSinkConfig]) -> None:
         config = context.config
-        empty = spark.createDataFrame([], schema)
+        empty = empty_frame(spark, schema)
         for name, field in config.columns_used().items():
             require_columns(empty, [name], field)
         if config.delay == "column" and dict(empty.dtypes)[_known_as(empty, config.delay_column)] not in ("timestamp", "timestamp_ntz"):

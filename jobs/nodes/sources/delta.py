@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError, Source
+from jobs.nodes.columns import empty_frame
 from jobs.nodes.delta import DeltaTable, delta_failure, delta_open, is_delta, moment_of, names_table
 from jobs.nodes.durable_text import text_first
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
@@ -115,7 +116,7 @@ class DeltaSource(Source[DeltaSourceConfig]):
             raise _no_table(table.folder)
         if context.schema_only:
             _check_start(table, context)
-            return spark.createDataFrame([], table.schema)
+            return empty_frame(spark, table.schema)
         table.files_check()
         frame = _as_it_was(table, context) if context.mode == "batch" else _as_it_grows(table, context)
         self._watched = table.folder if context.mode == "stream" else None

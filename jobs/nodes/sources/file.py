@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from jobs.nodes.base import Caution, NodeContext, NodeError, Source
-from jobs.nodes.columns import rejected_schema, schema_from_ddl, schema_of
+from jobs.nodes.columns import empty_frame, rejected_schema, schema_from_ddl, schema_of
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.file_roots import allowed_path, links_leaving_roots
 from jobs.nodes.sources.file_config import FileConfig
@@ -63,7 +63,7 @@ class FileSource(Source[FileConfig]):
             if path is not None:
                 self._looked_at = path
                 require_a_row_a_line(path, context.config)
-            return spark.createDataFrame([], rejected_schema(schema) if context.config.can_reject else schema)
+            return empty_frame(spark, rejected_schema(schema) if context.config.can_reject else schema)
         if path is None:
             path = _copies(context)
         options = {**read_options(context.config), **header_options(path, context.config)}

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError, Source
-from jobs.nodes.columns import schema_from_ddl
+from jobs.nodes.columns import empty_frame, schema_from_ddl
 from jobs.nodes.fake_fields import FakeField, FakeLocale
 from jobs.nodes.form import hints
 from jobs.nodes.hand_positions import HandPositions, NumberPart
@@ -97,7 +97,7 @@ class GeneratorSource(Source[GeneratorConfig]):
         if context.bounded and context.config.total_rows is None:
             raise NodeError("making rows: a job that ends needs a total; set total rows", permanent=True, kind="user", field="total_rows")
         if context.schema_only:
-            return spark.createDataFrame([], schema_from_ddl(columns_ddl(context.config)))
+            return empty_frame(spark, schema_from_ddl(columns_ddl(context.config)))
         in_workers_shared(lambda: spark.dataSource.register(NumberedRows))
         settings = {"settings": context.config.model_dump_json(), "slots": str(spark.sparkContext.defaultParallelism)}
         if context.mode == "batch":

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from jobs.nodes.base import NodeContext, NodeError, Source
-from jobs.nodes.columns import rejected_schema, sampled_names_check, schema_of
+from jobs.nodes.columns import empty_frame, rejected_schema, sampled_names_check, schema_of
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.hand_positions import HandPositions
 from jobs.nodes.page_positions import PagePositions
@@ -77,7 +77,7 @@ class HttpApiSource(Source[HttpApiConfig]):
 
         schema = _schema(spark, context)
         if context.schema_only:
-            return spark.createDataFrame([], rejected_schema(schema))
+            return empty_frame(spark, rejected_schema(schema))
         in_workers_shared(lambda: spark.dataSource.register(HttpPages))
         connection = context.connection(context.config.connection)
         settings = {

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError, Source
-from jobs.nodes.columns import missing_column
+from jobs.nodes.columns import empty_frame, missing_column, schema_from_ddl
 from jobs.nodes.config_refused import place_of_second
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.hand_positions import HandPositions, LastKey
@@ -151,7 +151,7 @@ class JdbcSource(TellsUnread, Source[JdbcSourceConfig]):
         columns = _checked_columns(dialect, context)
         ddl = schema_ddl(columns)
         if context.schema_only:
-            return spark.createDataFrame([], ddl)
+            return empty_frame(spark, schema_from_ddl(ddl))
         self._taken = [column.name for column in columns]
         in_workers_shared(lambda: spark.dataSource.register(TableRows))
         options = reader_options(dialect, context)
