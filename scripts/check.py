@@ -15,8 +15,8 @@ from scripts.frontend import FRONTEND, FrontendBroken, frontend_build, frontend_
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
-#: What needs neither Spark, nor a server beyond Redis, nor a browser.
-UNIT = "not spark and not server and not postgres and not e2e and not slow"
+#: What needs neither Spark, nor a server beyond Redis, nor a browser, and takes moments.
+UNIT = "not spark and not server and not postgres and not e2e and not slow and not disk"
 #: Each part a third of their time: they run beside each other.
 NODES, ROWS = ("tests/nodes", "tests/dag"), ("tests/api", "tests/checkpoints")
 #: Unchanged files are not looked at again; a clean checkout has neither.

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from scripts.check import checks_run
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTEST = [sys.executable, "-m", "pytest", "--durations=40"]
 _AT_A_TIME = 2
 _NODES = "tests/nodes"
-LONG = "not e2e and not faults and (spark or server or postgres or slow)"
+LONG = "not e2e and not faults and (spark or server or postgres or slow or disk)"
 
 Part = Callable[[], bool]
 
@@ -90,18 +90,15 @@ def fetched(fetch: Callable[[], object]) -> bool:
     return True
 
 
-#: A group begins when the one before has ended, the next of its parts when one under way has: the longest come first.
-GROUPS: tuple[Mapping[str, Part], ...] = (
-    {"the jars of Spark and of the servers": jars, "checks and unit tests": checks_run},
-    {
-        "the suite on SQLite, nodes": lambda: suite("-m", f"not processes and {LONG}", _NODES),
-        "the suite on SQLite, all but nodes": lambda: suite("-m", f"not processes and {LONG}", f"--ignore={_NODES}"),
-        "the suite on SQLite, drivers": lambda: suite_in_processes(of_drivers(files_marked("processes"))),
-        "the suite on SQLite, other processes": lambda: suite_in_processes(of_drivers(files_marked("processes"), wanted=False)),
-        "the browser": lambda: suite("-m", "e2e", *map(str, files_marked("e2e"))),
-        "the suite on PostgreSQL": suite_on_postgres,
-    },
-)
+#: They begin in this order, each once one before it has ended: the longest come first.
+PARTS: Mapping[str, Part] = {
+    "the suite on SQLite, nodes": lambda: suite("-m", f"not processes and {LONG}", _NODES),
+    "the suite on SQLite, all but nodes": lambda: suite("-m", f"not processes and {LONG}", f"--ignore={_NODES}"),
+    "the suite on SQLite, drivers": lambda: suite_in_processes(of_drivers(files_marked("processes"))),
+    "the suite on SQLite, other processes": lambda: suite_in_processes(of_drivers(files_marked("processes"), wanted=False)),
+    "the browser": lambda: suite("-m", "e2e", *map(str, files_marked("e2e"))),
+    "the suite on PostgreSQL": suite_on_postgres,
+}
 
 
 def timed(name: str, part: Part) -> bool:
@@ -115,13 +112,18 @@ def timed(name: str, part: Part) -> bool:
 def main() -> int:
     java_home_first()
     missing_packages_install()
-    failed: list[str] = []
-    for group in GROUPS:
-        with ThreadPoolExecutor(_AT_A_TIME) as pool:
-            passed = pool.map(timed, group.keys(), group.values())
-            failed += [name for name, well in zip(group, passed, strict=True) if not well]
+    with ThreadPoolExecutor(_AT_A_TIME) as pool:
+        made = pool.submit(timed, "the jars of Spark and of the servers", jars)
+        ended = {"jars": made, "checks and unit tests": pool.submit(timed, "checks and unit tests", checks_run)}
+        ended |= {name: pool.submit(timed, name, behind(made, part)) for name, part in PARTS.items()}
+    failed = [name for name, part in ended.items() if not part.result()]
     print(f"FAILED: {', '.join(failed)}" if failed else "Everything passed", flush=True)
     return 1 if failed else 0
+
+
+def behind(made: Future[bool], part: Part) -> Part:
+    """`part`, which needs what is made meanwhile."""
+    return lambda: made.result() and part()
 
 
 if __name__ == "__main__":

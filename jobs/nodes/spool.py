@@ -42,8 +42,9 @@ from jobs.nodes.spool_positions import (
 from jobs.nodes.spool_space import can_write, has_room, room_give_back
 
 _BUSY_SECONDS = 20.0
-#: Four values each; SQLite takes some thousand in one statement.
-_INSERTED_TOGETHER = 200
+#: Of four values each, as far as SQLite takes so many values in one statement.
+_INSERTED_TOGETHER = 2_000
+_VALUES = 4
 #: Made once: `json.dumps` would make an encoder for every message.
 _as_json = json.JSONEncoder(ensure_ascii=False).encode
 _NO_ROOM = Backpressure("BUFFER", 0)
@@ -257,8 +258,9 @@ def _take(database: sqlite3.Connection, messages: Sequence[Message], backpressur
                 dropped += 1
             else:
                 new.append(message)
-    for first in range(0, len(new), _INSERTED_TOGETHER):
-        _insert(database, new[first : first + _INSERTED_TOGETHER], now)
+    together = min(_INSERTED_TOGETHER, database.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // _VALUES)
+    for first in range(0, len(new), together):
+        _insert(database, new[first : first + together], now)
     if backpressure.strategy == "LATEST" and len(new) > room:
         dropped = discard_oldest(database, len(new) - room)
     if dropped:

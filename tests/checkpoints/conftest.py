@@ -11,6 +11,15 @@ from pyspark.sql import SparkSession
 from tests.checkpoints.streams import MEMORY, ROCKSDB, Shape, Stream, plain, windows
 
 FILES = 12
+_HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Before others choose by markers."""
+    for item in items:
+        if _HERE in item.path.parents and item.get_closest_marker("django_db"):
+            item.add_marker("disk")
 
 
 @pytest.fixture
