@@ -24,8 +24,8 @@ import scala.collection.Iterator;
 import scala.runtime.AbstractFunction1;
 
 /**
- * Lines of a CSV file as rows: what Spark's parser makes of them, at half the cost where a line in UTF-8 has no quotes and its values
- * fit. One with a quote that is never closed, of which that parser takes all the rest for the value, is a misfit.
+ * Lines of a CSV file as rows: what Spark's parser makes of them, at half the cost where a line in UTF-8 has no quotes within values,
+ * and these fit. One with a quote that is never closed, of which that parser takes all the rest for the value, is a misfit.
  *
  * A row is good until the next one is asked for.
  */
@@ -47,8 +47,10 @@ class CsvLines extends AbstractIterator<InternalRow> {
     private final int[] values;
     private final int misfits;
     private final SpecificInternalRow row;
-    /** Where each value of the line ends. */
+    /** Where each value of the line stands, without the quotes around it. */
+    private final int[] begins;
     private final int[] ends;
+    private final boolean[] areQuoted;
     private byte[] line;
     private int length;
     private boolean isFound;
@@ -76,7 +78,9 @@ class CsvLines extends AbstractIterator<InternalRow> {
             }
         }
         row = new SpecificInternalRow(required);
+        begins = new int[columns.length()];
         ends = new int[columns.length()];
+        areQuoted = new boolean[columns.length()];
     }
 
     /** Lines of blanks are none. */
@@ -134,24 +138,30 @@ class CsvLines extends AbstractIterator<InternalRow> {
         return false;
     }
 
-    /** Whether the line has as many values as the file has columns, and no sign that means more than itself. */
+    /** Whether the line has as many values as the file has columns, and no sign in them that means more than itself. */
     private boolean isParted(byte delimiter) {
-        int parted = 0;
+        int at = 0;
         int signs = 0;
-        for (int at = 0; at < length; at++) {
-            byte sign = line[at];
-            signs |= sign;
-            if (sign == delimiter) {
-                if (parted == ends.length - 1) {
+        for (int value = 0; value < ends.length; value++) {
+            areQuoted[value] = at < length && line[at] == QUOTE;
+            byte end = areQuoted[value] ? (byte) QUOTE : delimiter;
+            at += areQuoted[value] ? 1 : 0;
+            begins[value] = at;
+            for (; at < length && line[at] != end; at++) {
+                if (line[at] == QUOTE || line[at] >= 0 && line[at] < ' ') {
                     return false;
                 }
-                ends[parted++] = at;
-            } else if (sign == QUOTE || sign >= 0 && sign < ' ') {
+                signs |= line[at];
+            }
+            ends[value] = at;
+            at += areQuoted[value] ? 1 : 0;
+            boolean isLast = value == ends.length - 1;
+            if (isLast ? at != length : at >= length || line[at] != delimiter) {
                 return false;
             }
+            at++;
         }
-        ends[parted] = length;
-        return parted == ends.length - 1 && (signs >= 0 || UTF8String.fromBytes(line, 0, length).isValid());
+        return signs >= 0 || UTF8String.fromBytes(line, 0, length).isValid();
     }
 
     /** Whether all values fit; then they are in the row. */
@@ -161,10 +171,11 @@ class CsvLines extends AbstractIterator<InternalRow> {
                 continue;
             }
             int value = values[at];
-            int from = value == 0 ? 0 : ends[value - 1] + 1;
-            if (from == ends[value] || Arrays.equals(line, from, ends[value], nullValue, 0, nullValue.length)) {
+            int from = begins[value];
+            int to = ends[value];
+            if (from == to && !areQuoted[value] || Arrays.equals(line, from, to, nullValue, 0, nullValue.length)) {
                 row.setNullAt(at);
-            } else if (!isRead(at, from, ends[value])) {
+            } else if (!isRead(at, from, to)) {
                 return false;
             }
         }
@@ -198,8 +209,8 @@ class CsvLines extends AbstractIterator<InternalRow> {
 
     /** NO_NUMBER for what has more to it than a few digits. */
     private long number(int from, int to) {
-        int first = line[from] == '-' ? from + 1 : from;
-        if (first == to || to - first > MOST_DIGITS) {
+        int first = from < to && line[from] == '-' ? from + 1 : from;
+        if (first >= to || to - first > MOST_DIGITS) {
             return NO_NUMBER;
         }
         long number = 0;
