@@ -1,4 +1,8 @@
-"""File → filter → computed column → Parquet against the same written by hand: `python -m benchmarks.file_to_parquet [rows]`."""
+"""File → filter → computed column → Parquet against the same written by hand: `python -m benchmarks.file_to_parquet [rows]`.
+
+Measured with 5,000,000 rows in five rounds, two processors, a job by clock: Parquet as one batch 0.97 to 1.05 x, as batches of new files
+0.98 x; CSV as one batch 1.50 x, as batches of new files 1.57 x, for our own reader parts its lines (`jobs/engine/CsvLines.java`).
+"""
 
 import sys
 from pathlib import Path
