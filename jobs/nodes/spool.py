@@ -47,6 +47,7 @@ _INSERTED_TOGETHER = 2_000
 _VALUES = 4
 #: Made once: `json.dumps` would make an encoder for every message.
 _as_json = json.JSONEncoder(ensure_ascii=False).encode
+_NO_HEADERS = "{}"
 _NO_ROOM = Backpressure("BUFFER", 0)
 #: An id that came again after so long is taken for a new message.
 _IDS_KEPT_SECONDS = 7 * 24 * 3600.0
@@ -278,7 +279,7 @@ def _refused(database: sqlite3.Connection, taken: Taken, backpressure: Backpress
 def _insert(database: sqlite3.Connection, messages: Sequence[Message], now: float) -> None:
     """In one statement: for each one Python's lock changes hands, and a receiver that works meanwhile is slow to hand it back."""
     rows = ", ".join(["(?, ?, ?, ?)"] * len(messages))
-    values = [value for one in messages for value in (now, one.key, _as_json(one.headers), one.value)]
+    values = [value for one in messages for value in (now, one.key, _as_json(one.headers) if one.headers else _NO_HEADERS, one.value)]
     database.execute(f"INSERT INTO message (received, key, headers, value) VALUES {rows}", values)
 
 

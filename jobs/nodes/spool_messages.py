@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Message:
-    """`id`: by it a message that is sent again is told from a new one; "" if the sender gives none."""
+class Message(NamedTuple):
+    """`id`: by it a message that is sent again is told from a new one; "" if the sender gives none. A tuple: it is made in no time."""
 
     value: bytes | None
     key: str | None = None
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = MappingProxyType({})
     id: str = ""
 
 
