@@ -3,6 +3,7 @@
 import json
 import string
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -129,6 +130,7 @@ _SHAPES = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(_SHAPES)
 def test_any_json_gives_problems_never_a_traceback(data):

@@ -219,6 +219,7 @@ def test_an_answer_that_came_whole_is_given_though_spark_ends(work: Work) -> Non
         assert queue.interactive_call("preview", {"name": "whole"}, timeout=20) == {"name": "whole"}
 
 
+@pytest.mark.slow
 def test_a_question_that_comes_as_the_driver_ends_is_left_to_another(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     take, taken = queue.interactive_take, threading.Event()
 

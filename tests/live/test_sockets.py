@@ -291,6 +291,7 @@ def test_a_socket_that_cannot_be_checked_is_closed(editor: User, monkeypatch: py
     run(story)
 
 
+@pytest.mark.slow
 def test_an_event_on_its_way_is_waited_for(editor: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "RECHECK_SECONDS", 0.1)
     monkeypatch.setattr(consumers, "ON_ITS_WAY_SECONDS", 1.0)

@@ -27,6 +27,8 @@ from tests.api.rows import member, send
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "plugin"
 PIP = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps", "--no-build-isolation"]
+#: The example is installed by pip.
+pytestmark = pytest.mark.slow
 
 #: What one package of somebody else got wrong, each in its own way.
 BROKEN_MODULE = '''
@@ -187,7 +189,6 @@ def results(browser: Client, path: str, key: str) -> dict[str, dict[str, Any]]:
     return {one[key]: one for one in browser.get(path).json()["results"]}
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("both")
 def test_what_a_package_brings_stands_in_the_catalogue_with_its_forms() -> None:
     spec = REGISTRY.catalogue()["source.redis_stream"]
@@ -250,7 +251,6 @@ def test_ours_cannot_be_replaced_and_each_reason_is_logged_once(caplog: pytest.L
     assert sum('"untested" is left out: TypeError' in text for text in told) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("both")
 def test_the_api_shows_what_packages_bring_and_what_is_broken(browser: Client) -> None:
     types = results(browser, "/api/node-types", "type")
@@ -318,7 +318,6 @@ def test_a_kind_whose_test_is_broken_says_so(browser: Client) -> None:
     assert "RuntimeError" in tested["steps"][0]["message"]
 
 
-@pytest.mark.slow
 @pytest.mark.processes
 def test_the_examples_own_tests_pass(installed: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
@@ -346,7 +345,6 @@ edges:
 
 @pytest.mark.processes
 @pytest.mark.spark
-@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("stream")
 def test_its_node_reads_in_executors_of_their_own_beside_a_broken_package(installed: Path, broken: Path, tmp_path: Path) -> None:

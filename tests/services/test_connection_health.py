@@ -191,6 +191,7 @@ def test_a_secret_that_an_answer_repeats_is_not_kept(editor: User) -> None:
     assert (step.ok, PASSWORD in step.message, "•••.invalid" in step.message) == (False, False, True)
 
 
+@pytest.mark.slow
 def test_a_system_that_never_answers_counts_as_failing_and_the_others_are_tried(
     editor: User, running_checks: Callable[[], ConnectionChecks], monkeypatch: pytest.MonkeyPatch
 ) -> None:
