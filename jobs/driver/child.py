@@ -14,6 +14,7 @@ from pathlib import Path
 from django.conf import settings
 
 from jobs.driver.driver_log import driver_log, last_words, log_cut, log_touch, old_logs_remove
+from jobs.engine.readers_folder import readers_folders_remove
 from pipeline_web.variables import VARIABLES
 
 #: What a driver, its JVM and Spark's Python workers may inherit. Everything else goes through the pipe.
@@ -95,11 +96,12 @@ class Child:
             self.process.wait(5)
 
     def clear(self) -> None:
-        """Its pipe, its scratch folder, and the logs of older drivers."""
+        """Its pipe, its scratch folder and that of its readers, and the logs of older drivers."""
         if self.process.stdin is not None:
             with contextlib.suppress(OSError):
                 self.process.stdin.close()
         shutil.rmtree(self.work_dir, ignore_errors=True)
+        readers_folders_remove(self.pid)
         old_logs_remove(self._log.parent)
 
     def last_words(self) -> str:

@@ -7,7 +7,6 @@ import logging
 import os
 import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from pyspark.sql import SparkSession
 from jobs.engine.java_names import java_names_keep
 from jobs.engine.plan import Plan, Settings
 from jobs.engine.prepared import class_archive_in, java_classes_in, spark_home_in
+from jobs.engine.readers_folder import readers_folder_make
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _PYTHON_CONF = {
@@ -244,7 +244,7 @@ def python_for_spark() -> str:
     if sys.platform != "linux" or not os.access(launcher, os.X_OK):
         return sys.executable
     if os.environ.get("PIPELINE_WEB_DRIVER") != str(os.getpid()):
-        folder = tempfile.mkdtemp(prefix="pipeline-web-readers-")  # short enough for the address of a socket, and nobody else's
+        folder = readers_folder_make()
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         os.environ["PIPELINE_WEB_READERS"] = f"{folder}/readers"
         os.environ["PIPELINE_WEB_DRIVER"] = str(os.getpid())
