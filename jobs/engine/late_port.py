@@ -6,11 +6,13 @@ they are found in it, and only in a batch of which Spark says that some came too
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from jobs.engine.acting import kept
 from jobs.engine.counts import Seen
@@ -18,6 +20,7 @@ from jobs.engine.grouping import is_whole, query_plans, ways_to
 from jobs.engine.late_rows import ARRIVING, rows_dropped, stateful_operators
 from jobs.engine.steps import Steps
 from jobs.nodes.base import Flow, NodeError
+from jobs.nodes.columns import empty_frame
 
 
 @dataclass
@@ -81,9 +84,7 @@ def _again(spark: SparkSession, arriving: Any) -> DataFrame:
 
 
 def _empty(spark: SparkSession, arriving: Any) -> DataFrame:
-    session: Any = spark._jsparkSession
-    jvm: Any = spark._jvm
-    return DataFrame(session.createDataFrame(jvm.java.util.ArrayList(), arriving.schema()), spark)
+    return empty_frame(spark, StructType.fromJson(json.loads(arriving.schema().json())))
 
 
 def _nodes(plan: Any) -> Iterator[Any]:
