@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -15,9 +16,12 @@ def readers_folder_make() -> str:
 
 def readers_folders_remove(pid: int) -> None:
     """What the process `pid` left behind, which was killed before it could do so itself."""
+    if sys.platform != "linux":  # nowhere else is there one
+        return
     for folder in Path(tempfile.gettempdir()).glob(f"{_beginning(pid)}*"):
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _beginning(pid: int) -> str:
-    return f"pipeline-web-readers-{pid}-"
+    """Containers that share the folder for temporary files count their processes each for themselves."""
+    return f"pipeline-web-readers-{os.stat('/proc/self/ns/pid').st_ino:x}-{pid}-"
