@@ -45,6 +45,7 @@ def load() -> str:
     return written.getvalue()
 
 
+@pytest.mark.slow
 def test_published_jobs_and_two_connections_are_made(admin):
     load()
     jobs = {job.job_name: job for job in Job.objects.all()}
@@ -171,6 +172,7 @@ def test_a_refused_reset_changes_nothing(admin):
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
 def test_a_warehouse_that_others_write_to_holds_up_nobody_but_the_reset(admin, file_root, monkeypatch):
     Project.objects.get_or_create(slug="default", defaults={"title": "Default"})
     job = streaming_example(admin)

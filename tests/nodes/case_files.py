@@ -13,7 +13,10 @@ from pyspark.sql import functions as F
 
 @cache
 def _files() -> list[dict[str, Any]]:
-    return [yaml.safe_load(file.read_text(encoding="utf-8")) for file in sorted((Path(__file__).parent / "cases").glob("*.yml"))]
+    return [
+        yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        for file in sorted((Path(__file__).parent / "cases").glob("*.yml"))
+    ]
 
 
 def types_with_cases() -> set[str]:

@@ -680,6 +680,7 @@ def together(count: int, act: Callable[[int], Any]) -> list[Any]:
         return list(pool.map(one, range(count)))
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("job_type", ["STREAMING", "SQL_TASK"])
 def test_of_fifty_starts_at_once_one_wins(job_type: str) -> None:
