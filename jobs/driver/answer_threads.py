@@ -33,10 +33,12 @@ class AnswerThreads:
         self._count(lane, -1)
         self._pools[lane].submit(act, *given).add_done_callback(lambda _: self._count(lane, 1))
 
-    def end(self) -> None:
-        """Whatever has not begun is not begun any more."""
+    def end(self, *, seconds: float = 0) -> None:
+        """Whatever has not begun is not begun any more; what has is waited for up to `seconds`."""
         for pool in self._pools.values():
             pool.shutdown(wait=False, cancel_futures=True)
+        with self._changed:
+            self._changed.wait_for(lambda: self._free == self._sizes, seconds)
 
     def _count(self, lane: str, change: int) -> None:
         with self._changed:

@@ -46,6 +46,8 @@ _AT_ONCE = {lane: 2 if lane in ("validate", "quick") else 1 for lane in INTERACT
 _CANCEL_POLL_SECONDS = 0.5
 #: So long after an error the JVM that it brings down may still be there.
 _END_SECONDS = 2.0
+#: A driver that gives itself up first tells those whose questions it works at: what they wait for fails soon where Spark is gone.
+_LAST_ANSWERS_SECONDS = 10.0
 SPARK_ENDED = (
     "Spark ended while it worked on this, most likely because its memory ran out; it starts anew: ask again in some seconds, "
     "with fewer rows or smaller values"
@@ -53,7 +55,9 @@ SPARK_ENDED = (
 
 
 def answer_for_ever(process: DriverProcess) -> None:
-    """Until the process is to end; questions that are being answered then get no answer. Redis may come and go.
+    """Until the process is to end; questions that are being answered then get no answer, unless it gives itself up.
+
+    Redis may come and go.
 
     A question is taken once there is a thread for it: until then another driver may, or who asked takes it back.
     """
@@ -72,9 +76,9 @@ def answer_for_ever(process: DriverProcess) -> None:
         except RedisError as error:
             logger.warning("questions cannot be heard: %s", error)
             time.sleep(1.0)
-    threads.end()
     if process.spark_died():
         process.give_up("Spark's JVM ended")
+    threads.end(seconds=_LAST_ANSWERS_SECONDS if process.exit_code else 0)
 
 
 def _answers(process: DriverProcess) -> bool:

@@ -25,15 +25,18 @@ class Process:
     def __init__(self) -> None:
         self.ended = False
         self.spark_is_gone = False
+        self.spark_is_dead = False
+        self.exit_code = 0
 
-    def give_up(self, reason: str, code: int) -> None:
+    def give_up(self, reason: str, code: int = 1) -> None:
+        self.exit_code = code
         self.ended = True
 
     def is_stopping(self) -> bool:
         return self.ended
 
     def spark_died(self) -> bool:
-        return False
+        return self.spark_is_dead
 
     def spark_ends(self) -> bool:
         return self.spark_is_gone
@@ -209,6 +212,22 @@ def test_what_is_left_of_spark_when_it_ends_is_told_as_its_end(work: Work, monke
                 queue.interactive_call("preview", {}, timeout=20)
         else:
             assert queue.interactive_call("preview", {}, timeout=20) == told
+
+
+def test_a_driver_whose_spark_died_ends_once_it_has_told_who_asked(work: Work) -> None:
+    """Its process ends at once behind that: what a thread has not given by then, nobody gets."""
+    process = Process()
+    thread = threading.Thread(target=interactive.answer_for_ever, args=(cast("DriverProcess", process),))
+    thread.start()
+    asked("preview", "under way")
+    begun(work, "under way")
+    process.spark_is_dead = process.spark_is_gone = True
+    wait_until(process.is_stopping, seconds=20, what="its end")
+    assert thread.is_alive()
+    work.going_on.set()
+    thread.join(20)
+    with queue.redis_client() as client:
+        assert client.llen(queue._answer_key("under way")) == 1
 
 
 @pytest.mark.slow
