@@ -27,6 +27,8 @@ from tests.servers.waiting import wait_until
 BODY = b"x" * 200
 ROUNDS = 3
 _PREFETCH = 2_000
+#: The client takes 65,535 messages at most that are not published yet.
+_AT_ONCE = 30_000
 
 
 def received(source: SpoolSource[Any], config: SpoolConfig, connection: ConnectionSettings, rows: int, node_id: str, data: Path) -> None:
@@ -131,8 +133,9 @@ def fill(server: MosquittoServer, rows: int) -> None:
     client.max_inflight_messages_set(500)
     client.connect("127.0.0.1", server.port)
     client.loop_start()
-    for info in [client.publish("readings", BODY, 1) for _ in range(rows)]:
-        info.wait_for_publish(300)
+    for begin in range(0, rows, _AT_ONCE):
+        for info in [client.publish("readings", BODY, 1) for _ in range(min(_AT_ONCE, rows - begin))]:
+            info.wait_for_publish(300)
     client.disconnect()
     client.loop_stop()
 

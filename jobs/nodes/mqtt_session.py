@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import struct
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from paho.mqtt.client import Client, MQTTMessage, MQTTv5
+from paho.mqtt.client import PUBACK, PUBREC, Client, MQTTMessage, MQTTv5
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
@@ -22,6 +24,10 @@ from jobs.nodes.durable_text import text_place
 #: Retained messages are sent when a subscription is new, not each time it is renewed.
 _RETAINED_WHEN_NEW = 1
 _END_SECONDS = 2.0
+_READ_BYTES = 64 * 1024
+#: MQTT 5, 3.4 and 3.5: what it is, its length, and the number of the message.
+_CONFIRMATION = struct.Struct("!BBH")
+_CONFIRMED_BY = {1: PUBACK, 2: PUBREC}
 #: What messages of quality 0 may take in memory until they are kept, each with what Python needs for it: no broker holds them back.
 _MOST_UNKEPT_BYTES, _BYTES_EACH = 64 * 1024 * 1024, 1_000
 _NOBODYS = "pipeline-web/nothing"
@@ -56,10 +62,21 @@ class Arrived:
 
 
 class _LateClient(Client):
-    """Holds back what tells the broker that a message has arrived.
+    """Holds back what tells the broker that a message has arrived, and reads and confirms many at once.
 
-    The library itself would confirm a message of quality 2 before anybody has seen it: a crash then loses it.
+    The library itself would confirm a message of quality 2 before anybody has seen it: a crash then loses it. It asks the system for
+    each byte that tells what a message is, and how long, and for a look at the line between two of them.
     """
+
+    def __init__(self, client_id: str) -> None:
+        super().__init__(CallbackAPIVersion.VERSION2, client_id=client_id, protocol=MQTTv5, reconnect_on_failure=False)
+        self._ahead = memoryview(b"")
+
+    def _sock_recv(self, bufsize: int) -> bytes:
+        if not self._ahead:
+            self._ahead = memoryview(super()._sock_recv(max(bufsize, _READ_BYTES)))
+        part, self._ahead = self._ahead[:bufsize], self._ahead[bufsize:]
+        return part.tobytes()
 
     def _send_puback(self, mid: int) -> MQTTErrorCode:
         return MQTTErrorCode.MQTT_ERR_SUCCESS
@@ -67,11 +84,17 @@ class _LateClient(Client):
     def _send_pubrec(self, mid: int) -> MQTTErrorCode:
         return MQTTErrorCode.MQTT_ERR_SUCCESS
 
-    def confirm(self, message: Arrived) -> None:
-        if message.qos == 1:
-            super()._send_puback(message.mid)
-        elif message.qos == 2:
-            super()._send_pubrec(message.mid)
+    def hear(self, seconds: float) -> MQTTErrorCode:
+        """What comes within so many seconds, all of it that came together: of what was read nothing waits behind this."""
+        code = self.loop(seconds)
+        while self._ahead and code == MQTTErrorCode.MQTT_ERR_SUCCESS:
+            code = self.loop_read()
+        return code
+
+    def confirm(self, messages: Iterable[Arrived]) -> None:
+        words = b"".join(_CONFIRMATION.pack(_CONFIRMED_BY[one.qos], 2, one.mid) for one in messages if one.qos)
+        if words:
+            self._packet_queue(PUBACK, words, 0, 1)
 
     def held(self) -> list[MQTTMessage]:
         """Messages of quality 2 that the broker has not released yet, in the order they came."""
@@ -87,7 +110,7 @@ class MqttSession:
         self.arrived: list[Arrived] = []
         self._connection, self._hours, self._receive_maximum = connection, hours, receive_maximum
         self._act = f'reading mqtt "{connection.name}"'
-        self._client = _LateClient(CallbackAPIVersion.VERSION2, client_id=client_id, protocol=MQTTv5, reconnect_on_failure=False)
+        self._client = _LateClient(client_id)
         self._client.on_message = self._hear
         self._answers: dict[int, list[Any]] = {}
         self._client.on_subscribe = self._client.on_unsubscribe = lambda _, __, mid, reasons, ___: self._answers.update({mid: reasons})
@@ -116,7 +139,7 @@ class MqttSession:
         _, asked = self._client.unsubscribe(_NOBODYS)
         deadline = time.monotonic() + _END_SECONDS
         while asked not in self._answers and time.monotonic() < deadline:
-            if self._client.loop(0.1) != MQTTErrorCode.MQTT_ERR_SUCCESS:
+            if self._client.hear(0.1) != MQTTErrorCode.MQTT_ERR_SUCCESS:
                 return
 
     def subscribe(self, filters: list[str], qos: int, *, memory: Path | None) -> None:
@@ -142,7 +165,7 @@ class MqttSession:
     def work(self, seconds: float) -> bool:
         """Hear what comes within so many seconds; returns at once when something did: whether a message. NodeError when the line broke."""
         before = len(self.arrived)
-        if (code := self._client.loop(seconds)) != MQTTErrorCode.MQTT_ERR_SUCCESS:
+        if (code := self._client.hear(seconds)) != MQTTErrorCode.MQTT_ERR_SUCCESS:
             raise mqtt_away(self._act, str(code))
         for message in self._client.held():
             if message.mid not in self._taken:
@@ -152,9 +175,8 @@ class MqttSession:
 
     def acknowledge(self, count: int) -> None:
         """The first `count` of those that arrived are kept: the broker need not send them again."""
-        for message in self.arrived[:count]:
-            self._client.confirm(message)
-            self._unkept_bytes -= message.unasked_bytes
+        self._client.confirm(self.arrived[:count])
+        self._unkept_bytes -= sum(message.unasked_bytes for message in self.arrived[:count])
         del self.arrived[:count]
 
     def left_out(self) -> int:

@@ -167,10 +167,9 @@ def _shared(config: MqttConfig) -> list[str]:
 
 
 def _hear(session: MqttSession, seconds: float) -> None:
-    """The library hears one message at a time: what has come is heard together."""
-    for _ in range(_HEARD_TOGETHER):
-        if not session.work(seconds):
-            return
+    """What comes within `seconds`, and all that came with it."""
+    enough = len(session.arrived) + _HEARD_TOGETHER
+    while session.work(seconds) and len(session.arrived) < enough:
         seconds = 0.0
 
 
