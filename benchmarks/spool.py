@@ -16,6 +16,7 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
 from benchmarks.comparison import Variant, compare
+from jobs.driver.__main__ import SWITCH_SECONDS
 from jobs.nodes.base import ConnectionSettings, Limits, NodeContext
 from jobs.nodes.sources.mqtt import MqttConfig, MqttSource
 from jobs.nodes.sources.rabbitmq import RabbitMQConfig, RabbitMQSource
@@ -141,6 +142,7 @@ def fill(server: MosquittoServer, rows: int) -> None:
 
 
 def main(rows: int) -> None:
+    sys.setswitchinterval(SWITCH_SECONDS)
     with tempfile.TemporaryDirectory(prefix="pipeline-benchmark-") as name:
         rabbitmq(rows, Path(name))
         mqtt(rows, Path(name))

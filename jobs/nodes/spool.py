@@ -39,7 +39,7 @@ from jobs.nodes.spool_positions import (
     waiting,
     waiting_elsewhere,
 )
-from jobs.nodes.spool_space import can_write, has_room, room_give_back
+from jobs.nodes.spool_space import can_write, free_bytes, has_room, room_give_back
 
 _BUSY_SECONDS = 20.0
 #: Of four values each, as far as SQLite takes so many values in one statement.
@@ -94,10 +94,11 @@ class Spool:
         A message whose id was seen is done with, and takes no room. SpoolFull where the disk has next to no room.
         """
         now = time.time()
-        if not can_write(self.path.parent):
+        free = free_bytes(self.path.parent)
+        if not can_write(free):
             raise SpoolFull("the disk has next to no room")
         with self._opened(write=True) as database:
-            if not has_room(database, self.path.parent):
+            if not has_room(database, free):
                 raise SpoolFull("the disk has next to no room")
             if mark(database, "overrun"):
                 return Taken(0, 0, overrun=True, refused="the job has failed for want of room")

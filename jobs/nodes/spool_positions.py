@@ -22,6 +22,15 @@ CREATE TABLE IF NOT EXISTS reader (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS place (after INTEGER PRIMARY KEY, name TEXT NOT NULL);
 """
+#: Asked for every few messages, in one statement: with each of them Python's lock changes hands, and a receiver that is busy with
+#: others is slow to hand it back.
+_UNREAD = """
+SELECT max(
+    coalesce((SELECT value FROM mark WHERE name = 'slowest' AND value != 0), (SELECT value FROM mark WHERE name = 'planned'), 0),
+    coalesce((SELECT min(position) FROM message) - 1, newest)
+), newest
+FROM (SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'message'), 0) AS newest)
+"""
 #: What a reader of the attempt before had read holds for so long: those of this one may not all have begun.
 _READERS_KEPT_SECONDS = 600.0
 
@@ -59,8 +68,9 @@ def waiting_elsewhere(database: sqlite3.Connection, place: str) -> int:
 
 
 def _unread(database: sqlite3.Connection) -> tuple[int, int]:
-    under_way = mark(database, "slowest") or mark(database, "planned")
-    return max(under_way, first_behind(database, 0) - 1), newest_position(database)
+    """Behind which position messages wait, and the newest."""
+    behind, newest = database.execute(_UNREAD).fetchone()
+    return behind, newest
 
 
 def discarded(database: sqlite3.Connection, after: int, upto: int) -> int:

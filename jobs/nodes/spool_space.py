@@ -16,16 +16,20 @@ _AHEAD_BYTES = 32 * _MEGABYTE
 _GIVEN_BACK_BYTES = 64 * _MEGABYTE
 
 
-def can_write(folder: Path) -> bool:
-    """Whether SQLite has what it needs to take anything at all: asked before a file is opened, which on a full disk fails."""
+def free_bytes(folder: Path) -> int:
+    """Of the disk of `folder`, whether it was made already or not."""
     there = next((place for place in (folder, *folder.parents) if place.exists()), folder)
-    return shutil.disk_usage(there).free >= _AHEAD_BYTES
+    return shutil.disk_usage(there).free
 
 
-def has_room(database: sqlite3.Connection, folder: Path) -> bool:
+def can_write(free: int) -> bool:
+    """Whether SQLite has what it needs to take anything at all: asked before a file is opened, which on a full disk fails."""
+    return free >= _AHEAD_BYTES
+
+
+def has_room(database: sqlite3.Connection, free: int) -> bool:
     """Whether messages may be taken: the disk has room, or the file has where messages went."""
-    free = shutil.disk_usage(folder).free
-    return free >= LEAST_FREE_BYTES or (free >= _AHEAD_BYTES and _sizes(database)[1] >= LEAST_FREE_BYTES)
+    return free >= LEAST_FREE_BYTES or (can_write(free) and _sizes(database)[1] >= LEAST_FREE_BYTES)
 
 
 def room_give_back(database: sqlite3.Connection, folder: Path) -> None:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+from operator import attrgetter
 from typing import Any
 
 #: The broker's own header of a message from a stream.
 OFFSET_HEADER = "x-stream-offset"
 _PROPERTIES = ("message_id", "correlation_id", "type", "app_id", "content_type", "reply_to", "timestamp")
+_values_of = attrgetter(*_PROPERTIES)
+_NONE_SET = (None,) * len(_PROPERTIES)
 
 
 def headers_told(method: Any, properties: Any) -> dict[str, str]:
     """The application's headers, then exchange and the properties that are set."""
-    told = {str(name): text_told(value) for name, value in (properties.headers or {}).items() if name != OFFSET_HEADER}
-    told |= {name: text_told(value) for name in _PROPERTIES if (value := getattr(properties, name)) is not None}
-    return told | ({"exchange": text_told(method.exchange)} if method.exchange else {})
+    told = (
+        {str(name): text_told(value) for name, value in properties.headers.items() if name != OFFSET_HEADER} if properties.headers else {}
+    )
+    if (values := _values_of(properties)) != _NONE_SET:
+        told |= {name: text_told(value) for name, value in zip(_PROPERTIES, values, strict=True) if value is not None}
+    if method.exchange:
+        told["exchange"] = text_told(method.exchange)
+    return told
 
 
 def reading_act(connection: str) -> str:
