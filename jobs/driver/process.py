@@ -62,7 +62,7 @@ class DriverProcess:
         threading.Thread(target=self._renew_for_ever, name="leases", daemon=True).start()
         threading.Thread(target=self._watch_leases, name="lease watch", daemon=True).start()
         threading.Thread(target=self._press_for_ever, name="stops", daemon=True).start()
-        self.spark = spark_start(work_dir, memory=memory, ends_without_memory=self.driver.kind == DriverKind.INTERACTIVE)
+        self.spark = spark_start(work_dir, memory=memory, answers=self.driver.kind == DriverKind.INTERACTIVE)
         self.spark.sparkContext.setLogLevel("ERROR")
         if self.driver.kind == DriverKind.INTERACTIVE:
             memory_limit(self.spark.sparkContext.environment, settings.PREVIEW_CODE_MEGABYTES)

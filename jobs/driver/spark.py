@@ -13,26 +13,29 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from jobs.engine.prepared import jars_in
-from jobs.engine.session import SessionOptions, session_build
+from jobs.engine.session import SessionOptions, few_processors, session_build
 
 #: In each line that a worker of Spark prints as it begins a node with state; an empty one follows.
 _CHATTER = "Streaming TransformWithStateInPandas Python worker"
 _LAST_WORDS_SECONDS = 5.0
 _END_WITHOUT_MEMORY = "-XX:+ExitOnOutOfMemoryError"
+#: On two busy processors previews were shown in 0.7 of the time, the first in 0.4 of it (`benchmarks/preview.py`).
+_COMPILE_ONCE = "-XX:TieredStopAtLevel=1"
 
 
-def spark_start(local_dir: Path, *, memory: str, ends_without_memory: bool = False) -> SparkSession:
+def spark_start(local_dir: Path, *, memory: str, answers: bool = False) -> SparkSession:
     """This process's session; `local_dir` is for Spark's own files, `memory` the heap as Spark writes it ("2g").
 
-    `ends_without_memory`: at the first want of it. Spark ends by most of them in any case, but may take minutes, or never be done.
+    `answers`: people wait for it, for a few rows at a time. It ends at the first want of memory: Spark ends by most of them in any case,
+    but may take minutes, or never be done. On few processors what is compiled is not compiled better a second time.
     """
-    ending = [_END_WITHOUT_MEMORY] if ends_without_memory else []
+    for_answers = [_END_WITHOUT_MEMORY, *([_COMPILE_ONCE] if few_processors() else [])] if answers else []
     options = SessionOptions(
         master=settings.SPARK_MASTER,
         jars=jars_in(settings.SPARK_JARS_DIR),
         memory=memory,
         local_dir=local_dir,
-        java_options=" ".join([*ending, settings.SPARK_DRIVER_JAVA_OPTIONS]),
+        java_options=" ".join([*for_answers, settings.SPARK_DRIVER_JAVA_OPTIONS]),
         prepared=settings.SPARK_JARS_DIR,
     )
     return session_build(options)

@@ -181,13 +181,17 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
     return conf
 
 
+def few_processors() -> bool:
+    """Whether what Java does on the side, such as collecting garbage and compiling, takes them from those who wait."""
+    return (os.cpu_count() or 1) <= _FEW_PROCESSORS
+
+
 def _java_options(prepared: Path | None) -> list[str]:
     """On few processors the serial collector: a heap of some GiB pauses it for moments only, and it holds a third of the memory.
 
     An archive of another Java is left aside in silence.
     """
-    few = (os.cpu_count() or 1) <= _FEW_PROCESSORS
-    collector = ["-XX:+UseSerialGC", "-XX:MinHeapFreeRatio=10", "-XX:MaxHeapFreeRatio=30"] if few else []
+    collector = ["-XX:+UseSerialGC", "-XX:MinHeapFreeRatio=10", "-XX:MaxHeapFreeRatio=30"] if few_processors() else []
     classes = class_archive_in(prepared) if prepared else None
     archive = [f'"-XX:SharedArchiveFile={classes}"', "-Xlog:cds=off", "-Xlog:cds+dynamic=off"] if classes else []
     # Spark's classes take so much in any case: the heap is not looked through for the sake of room for them.
