@@ -260,6 +260,31 @@ def test_a_text_that_no_table_can_hold_is_a_rejected_row(spark: SparkSession, bu
     assert postgres_database.rows("SELECT id, name FROM people ORDER BY id") == [(1, "a"), (3, "c")]
 
 
+@pytest.mark.postgres
+@pytest.mark.server
+@pytest.mark.parametrize("rows_before", [0, 1_000_000], ids=["rows", "files"])
+def test_a_time_that_no_table_can_hold_is_a_rejected_row(spark: SparkSession, build: Build, postgres_database: Database, rows_before: int):
+    frame = spark.sql(
+        "SELECT * FROM VALUES (1, DATE '-4713-11-23', NULL), (2, DATE '-4713-11-24', TIMESTAMP '-4713-11-24 00:00:00'), "
+        "(3, NULL, TIMESTAMP '-4713-11-23 23:59:59.999999'), (4, date_from_unix_date(2145042905), TIMESTAMP '+294000-01-01 00:00:00'), "
+        "(5, date_from_unix_date(2145042906), NULL), (6, NULL, timestamp_micros(-9223372036854775807L)) AS t (id, day, at)"
+    )
+    sink = sink_for(build, postgres_database, frame)
+    sink.node._rows_before = rows_before
+    written = write(sink, frame, 0)
+    assert (written.rows, written.rejected) == (2, 4)
+    assert {reason for reason, _ in written.rejected_rows} == {
+        "a date or time lies outside those that PostgreSQL can store: from 24 November 4714 BC to the year 5874897"
+    }
+    assert {json.loads(text)["id"] for _, text in written.rejected_rows} == {1, 3, 5, 6}
+    assert postgres_database.rows("SELECT id, day::text, (at AT TIME ZONE 'UTC')::text FROM people ORDER BY id") == [
+        (2, "4714-11-24 BC", "4714-11-24 00:00:00 BC"),
+        (4, "5874897-12-31", "294000-01-01 00:00:00"),
+    ]
+    with pytest.raises(NodeError, match="out of range"):
+        write(sink, frame, 1, fails_at_rejected=True)
+
+
 FAR_TIMES = [1698541200_000001, -62135596800_000000, -30_000_000_000_000000, 253402300799_999999]
 TOO_FAR_TIMES = [253402300800_000000, -62135596800_000001]
 

@@ -77,7 +77,7 @@ def test_rows_with_a_nul_are_shown_with_all_their_values(spark: SparkSession, bu
 def test_a_time_before_all_of_the_database_is_no_infinity(spark: SparkSession, build: Build, postgres_database: Database) -> None:
     frame = spark.sql("SELECT id, timestamp_micros(IF(id = 1, -9223372036854775807L, 0)) at FROM range(3)")
     with pytest.raises(NodeError, match="timestamp out of range; change the column's type, or convert the value before"):
-        written_to(build, postgres_database, frame, "times", large=True)
+        written_to(build, postgres_database, frame, "times", large=True, fails_at_rejected=True)
 
 
 def test_columns_of_other_types_that_tell_where_a_row_comes_from(spark: SparkSession, build: Build, postgres_database: Database) -> None:

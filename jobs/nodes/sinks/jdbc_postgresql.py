@@ -12,7 +12,7 @@ from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.node_error import SystemAway
 from jobs.nodes.sinks.jdbc_dialect import ORDINAL_COLUMN, Dialect, Merge, Refused, TableName, TargetColumn, row_shown
 from jobs.nodes.sinks.postgresql_copy import copy_files
-from jobs.nodes.sinks.postgresql_times import TIMES, time_text
+from jobs.nodes.sinks.postgresql_times import TIME_OUT_OF_RANGE, TIMES, text_is_stored, time_text
 from jobs.nodes.sinks.postgresql_tuples import NUL_IN_TEXT, Tuples, tuple_end, tuple_line
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ class PostgresqlDialect(Dialect):
 
         staging, names = self._staging_create(cursor, name, schema)
         if refused is not None:
-            rows = [row for row in rows if not _holds_nul(row, schema.names, refused)]
+            times = [place for place, field in enumerate(schema.fields) if field.dataType.simpleString() in TIMES]
+            rows = [row for row in rows if _is_storable(row, times, schema.names, refused)]
         execute_values(cursor, f"INSERT INTO {staging} ({names})".replace("%", "%%") + " VALUES %s", rows, page_size=self.rows_at_a_time)
         return staging
 
@@ -224,12 +225,16 @@ class PostgresqlDialect(Dialect):
         return bool(cursor.connection.info.transaction_status == TRANSACTION_STATUS_INTRANS)
 
 
-def _holds_nul(row: tuple[Any, ...], names: Sequence[str], refused: Refused) -> bool:
-    """Whether a text of the row holds a character that PostgreSQL has no place for; it is told in `refused` then."""
-    found = any(isinstance(value, str) and "\0" in value for value in row)
-    if found:
-        refused.add(NUL_IN_TEXT, lambda: row_shown(names, row))
-    return found
+def _is_storable(row: tuple[Any, ...], times: Sequence[int], names: Sequence[str], refused: Refused) -> bool:
+    """Whether PostgreSQL has a place for each text of the row, and for each of its `times`; if not, that is told in `refused`."""
+    words = ""
+    if any(isinstance(value, str) and "\0" in value for value in row):
+        words = NUL_IN_TEXT
+    elif any(row[place] is not None and not text_is_stored(row[place]) for place in times):
+        words = TIME_OUT_OF_RANGE
+    if words:
+        refused.add(words, lambda: row_shown(names, row))
+    return not words
 
 
 def _tuples(schema: StructType) -> Tuples:

@@ -16,13 +16,16 @@ logger = logging.getLogger(__name__)
 
 _CHUNK_MS = 10_000
 _MOST_MS = 600_000
-_TOO_LONG, _UNKNOWN_LETTER = "57014", "22021"
+_TOO_LONG = "57014"
+#: A letter that no text has, such as NUL, and a time that no column has.
+_NO_PLACE = ("22021", "22008")
 
 
 def copy_files(cursor: Any, table: str, files: Iterable[BinaryIO | None], tuples: Tuples, refused: Refused | None = None) -> int:
     """Send the lines of `files` into the columns of `tuples`, in their order; how many rows arrived.
 
-    None stands for "no file yet": the server hears of us, lest it takes us for frozen. Lines with NUL go to `refused` where it is given.
+    None stands for "no file yet": the server hears of us, lest it takes us for frozen. Lines with a text or a time that it has no place
+    for go to `refused` where it is given.
     """
     rows = 0
     sending = _Sending(cursor, table, tuples, refused)
@@ -73,9 +76,9 @@ class _Sending:
 
     def _to_send_again(self, lines: bytes, error: Any, seconds: float) -> bytes:
         """Those lines that failed for no other reason than ours; else raises `error`."""
-        if error.pgcode == _UNKNOWN_LETTER and self._refused is not None:
+        if error.pgcode in _NO_PLACE and self._refused is not None:
             self._cursor.execute("ROLLBACK TO SAVEPOINT pipeline_chunk")
-            if len(kept := self._tuples.without_nul(lines, self._refused)) < len(lines):
+            if len(kept := self._tuples.storable(lines, self._refused)) < len(lines):
                 return kept
         if error.pgcode != _TOO_LONG or not self._was_ours(seconds):
             raise error

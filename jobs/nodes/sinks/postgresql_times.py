@@ -1,7 +1,8 @@
-"""Times as text that PostgreSQL reads, of any year."""
+"""Times as text that PostgreSQL reads, of any year, and which of them it stores."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +11,27 @@ if TYPE_CHECKING:
 TIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
 #: With the offset, a time means the same in every zone; five letters are needed for offsets with seconds.
 _TIME_WITH_OFFSET = "yyyy-MM-dd HH:mm:ss.SSSSSSXXXXX"
+#: In days since 2000: 24 November 4714 BC, and the day behind the end of the year 5874897, which only a date reaches.
+_FIRST_DAY, _BEHIND_LAST_DAY = -2_451_545, 2_145_031_949
+_MICROSECONDS_OF_A_DAY = 86_400_000_000
+_FIRST_YEAR_BC, _FIRST_MONTH_AND_DAY, _LAST_YEAR = 4714, "11-24", 5_874_897
+_DAY = re.compile(r"(\d+)-(\d\d-\d\d)")
+TIME_OUT_OF_RANGE = "a date or time lies outside those that PostgreSQL can store: from 24 November 4714 BC to the year 5874897"
+
+
+def number_is_stored(number: int, name: str) -> bool:
+    """Whether PostgreSQL stores this many days ("date") or microseconds since 2000."""
+    days = number if name == "date" else number // _MICROSECONDS_OF_A_DAY
+    return _FIRST_DAY <= days < _BEHIND_LAST_DAY
+
+
+def text_is_stored(text: str) -> bool:
+    """Whether PostgreSQL stores what `time_text` gave."""
+    is_before = text.endswith(" BC")
+    if (not is_before and text[4:5] == "-") or not (day := _DAY.match(text)):
+        return True
+    year = int(day[1])
+    return (-year, day[2]) >= (-_FIRST_YEAR_BC, _FIRST_MONTH_AND_DAY) if is_before else year <= _LAST_YEAR
 
 
 def time_text(value: Column, name: str) -> Column:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from jobs.nodes.columns import column
 from jobs.nodes.java_class import java_class
 from jobs.nodes.sinks.jdbc_dialect import Refused, row_shown
+from jobs.nodes.sinks.postgresql_times import TIME_OUT_OF_RANGE, number_is_stored
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -59,13 +60,12 @@ class Tuples:
         """Lines as COPY takes them."""
         return b"".join((_HEADER, tuple_end(len(self.names)).encode(), memoryview(chunk)[:-1], _TRAILER))
 
-    def without_nul(self, chunk: bytes, refused: Refused) -> bytes:
-        """The lines but for those with a text that PostgreSQL has no place for, which go to `refused`."""
+    def storable(self, chunk: bytes, refused: Refused) -> bytes:
+        """The lines but for those with a text or a time that PostgreSQL has no place for, which go to `refused`."""
         kept, begin = [], 0
         for end, fields in self._rows(chunk):
-            values = [_value(kind, field) for kind, field in zip(self.kinds, fields, strict=True)]
-            if any(isinstance(value, str) and "\0" in value for value in values):
-                refused.add(NUL_IN_TEXT, lambda values=values: row_shown(self.names, values))  # type: ignore[misc]
+            if words := next(filter(None, map(_fault, self.kinds, fields)), ""):
+                refused.add(words, lambda fields=fields: row_shown(self.names, [*map(_value, self.kinds, fields)]))  # type: ignore[misc]
             else:
                 kept.append(chunk[begin:end])
             begin = end
@@ -86,6 +86,14 @@ class Tuples:
                 return
             begin = at + 1
             yield begin, fields
+
+
+def _fault(kind: str, field: bytes | None) -> str:
+    if field is None or kind in _NUMBERS or kind == "binary" or kind.startswith("decimal"):
+        return ""
+    if kind in _TIMES:
+        return "" if number_is_stored(int.from_bytes(field, signed=True), kind) else TIME_OUT_OF_RANGE
+    return NUL_IN_TEXT if b"\0" in field else ""
 
 
 def _value(kind: str, field: bytes | None) -> Any:
