@@ -75,6 +75,10 @@ def explained(error: BaseException, columns: Sequence[str], *, of_query: bool = 
     if condition == "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN":
         kind = given.get("type", "").strip('"').lower()
         return "expression.invalid", f"a condition is true or false, and this one is {kind}: compare it with something", quoted
+    if condition == "COLUMN_ALREADY_EXISTS":
+        name = _plain(given.get("columnName", ""))
+        told = f"there are several columns {name}, as upper and lower case make no difference; give all but one of them another name"
+        return "column.twice", told, [name, *quoted]
     if told := unreadable_file("\n".join(_texts(error))):
         return "file.unreadable", told, []
     return "expression.invalid", first_line(error), quoted

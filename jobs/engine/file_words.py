@@ -66,7 +66,7 @@ def unreadable_file(text: str) -> str:
 
 
 def _unsound(text: str) -> str:
-    return _other_type(text) or _nanoseconds(text) or _damaged_file(text)
+    return _other_type(text) or _nanoseconds(text) or _twin_columns(text) or _damaged_file(text)
 
 
 def _other_type(text: str) -> str:
@@ -83,6 +83,18 @@ def _nanoseconds(text: str) -> str:
     if not re.search(r"Illegal Parquet type: INT64 \(TIMESTAMP\(NANOS", text):
         return ""
     return "the Parquet files hold a time in nanoseconds, which cannot be read; write it in microseconds, or list the columns without it"
+
+
+def _twin_columns(text: str) -> str:
+    file = re.search(r"Encountered error while reading file (\S+)", text)
+    twins = re.search(r"Found duplicate field\(s\) [^\n]*?\[([^\]]+)\] in case-insensitive mode", text)
+    if file is None or twins is None:
+        return ""
+    path, names = path_in(file[1]), twins[1].replace(", ", " and ")
+    return (
+        f"the file {path} holds the columns {names}, which differ in upper and lower case only and cannot be told apart; "
+        "write it with another name for one of them"
+    )
 
 
 def _damaged_file(text: str) -> str:

@@ -3,7 +3,9 @@
 import shutil
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from jobs.engine.compiler import PlanInvalid
 from jobs.engine.events import BatchWritten, QueryStarted
@@ -150,6 +152,22 @@ def test_a_damaged_file_blames_the_source_and_names_the_file(bench: Bench) -> No
     assert caught.value.message == (
         f'"Files": the file {file} cannot be read: it is damaged, cut off or of another format; '
         "put a sound one in its place, then start again"
+    )
+
+
+def test_columns_that_differ_in_case_only_are_told_as_that(bench: Bench) -> None:
+    folder = bench.files / "parquet"
+    folder.mkdir()
+    file = folder / "twins.parquet"
+    parquet.write_table(pa.table({"id": [1], "ID": ["a"], "name": ["b"]}), file)
+    source = ("source.file", {"path": "parquet", "format": "parquet", "columns": [{"name": "id", "type": "long"}]})
+    found = failure(bench, {"files": source, "out": COLLECT}, "files>out", type="STREAMING")
+    assert (found.node_id, found.message) == (
+        "files",
+        (
+            f'"Files": the file {file} holds the columns id and ID, which differ in upper and lower case only and cannot be told apart; '
+            "write it with another name for one of them"
+        ),
     )
 
 

@@ -144,6 +144,18 @@ def test_times_in_nanoseconds_are_told_with_what_to_do(bench: Bench, analysed: A
     assert not analysed({"files": ("source.file", source), "out": COLLECT}, "files>out").problems
 
 
+def test_columns_that_differ_in_case_only_are_told_as_that(bench: Bench, analysed: Analyse) -> None:
+    folder = bench.files / "incoming"
+    folder.mkdir()
+    parquet.write_table(pa.table({"id": [1], "ID": ["a"], "name": ["b"]}), folder / "a.parquet")
+    source: dict[str, Any] = {"path": "incoming", "format": "parquet"}
+    found = only(analysed({"files": ("source.file", source), "out": COLLECT}, "files>out"))
+    assert (found.node_id, found.code) == ("files", "column.twice")
+    assert "there are several columns id, as upper and lower case make no difference; give all but one of them another" in found.message
+    source["columns"] = [{"name": "name", "type": "string"}]
+    assert not analysed({"files": ("source.file", source), "out": COLLECT}, "files>out").problems
+
+
 def test_a_damaged_file_that_the_columns_are_taken_from_is_named(bench: Bench, analysed: Analyse) -> None:
     folder = bench.files / "incoming"
     folder.mkdir()
