@@ -1,6 +1,7 @@
 """Compares what should be with what is, every few seconds. Any number of these may run at once."""
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -36,6 +37,11 @@ logger = logging.getLogger(__name__)
 _PER_TICK = 200
 #: A driver that starts anew may take so long to be ready: no news until then.
 _STRANDED_SECONDS = 15
+#: A worker that lives for so long has drivers that take work, if it ever will.
+_SETTLED_SECONDS = 120
+_NO_SHARED_DRIVER = (
+    "a worker runs, but no driver that takes this: its SHARED_DRIVERS may be 0, or its drivers cannot start; the worker's log tells which"
+)
 #: Where an execution runs: with others, or in a driver of its own.
 DEDICATED = "dedicated"
 ISOLATIONS = ("shared", DEDICATED)
@@ -123,20 +129,32 @@ def _overdue_fail(isolation: str, term: Any) -> int:
 
 
 def starts_stranded_tell() -> None:
-    """SCHEDULED ones whose position is on a disk that nobody who takes work reaches: their history says so, long before the start
-    time-out."""
+    """SCHEDULED ones whose position is on a disk that nobody who takes work reaches, or for which no worker has drivers: their history
+    says so, long before the start time-out."""
     for isolation in ISOLATIONS:
         takers = _takers(isolation)
         if takers.exists():
-            _stranded_tell(isolation, takers)
+            away = _waiting(isolation).exclude(storage_host="").exclude(storage_host__in=takers.values("host"))
+            _tell({execution_id: _stranded(host) for execution_id, host in away.values_list("execution_id", "storage_host")[:_PER_TICK]})
+        elif isolation != DEDICATED and _is_without_shared():
+            _tell(dict.fromkeys(_waiting(isolation).values_list("execution_id", flat=True)[:_PER_TICK], _NO_SHARED_DRIVER))
 
 
-def _stranded_tell(isolation: str, takers: "QuerySet[Any]") -> None:
-    untold = Event.objects.filter(execution_id=OuterRef("execution_id"), seq=OuterRef("seq"), time__lte=now_plus(-_STRANDED_SECONDS))
-    waiting = Execution.objects.filter(Exists(untold.exclude(kind="notice")), status=ExecutionStatus.SCHEDULED, isolation=isolation)
-    stranded = waiting.exclude(storage_host="").exclude(storage_host__in=takers.values("host"))
-    for execution_id, host in stranded.values_list("execution_id", "storage_host")[:_PER_TICK]:
-        event_record(execution_id=execution_id, kind="notice", actor="reconciler", reason=_stranded(host))
+def _waiting(isolation: str) -> "QuerySet[Execution]":
+    """Those that wait for some seconds, and were told nothing meanwhile."""
+    last = Event.objects.filter(execution_id=OuterRef("execution_id"), seq=OuterRef("seq"), time__lte=now_plus(-_STRANDED_SECONDS))
+    return Execution.objects.filter(Exists(last.exclude(kind="notice")), status=ExecutionStatus.SCHEDULED, isolation=isolation)
+
+
+def _is_without_shared() -> bool:
+    settled = Worker.objects.filter(heartbeat_time__gte=Now() - ALIVE_WITHIN, start_time__lte=now_plus(-_SETTLED_SECONDS))
+    coming = Driver.objects.filter(kind=DriverKind.SHARED).exclude(status=DriverStatus.GONE)
+    return settled.exists() and not coming.exists()
+
+
+def _tell(notices: Mapping[str, str]) -> None:
+    for execution_id, reason in notices.items():
+        event_record(execution_id=execution_id, kind="notice", actor="reconciler", reason=reason)
 
 
 def _were_takers_there(isolation: str, moment: Any) -> bool:

@@ -168,6 +168,26 @@ def test_a_start_whose_host_is_away_says_so_once_while_it_waits() -> None:
     assert not notices.all().exists()
 
 
+def test_a_start_that_no_worker_has_drivers_for_says_so_once_while_it_waits() -> None:
+    execution = started()
+    driver_row(pid=2, kind="INTERACTIVE")
+    notices = Event.objects.filter(execution=execution, kind="notice")
+    now = timezone.now()
+    Worker.objects.create(name="w", host="here", pid=1, start_time=now, heartbeat_time=now)
+    Event.objects.update(time=now - timedelta(seconds=20))
+    reconcile()
+    assert not notices.exists(), "its drivers may only be starting"
+    Worker.objects.update(start_time=now - timedelta(minutes=3))
+    starting = driver_row(pid=3)
+    Driver.objects.filter(pk=starting.pk).update(status="STARTING")
+    reconcile()
+    assert not notices.exists(), "one is on its way"
+    Driver.objects.filter(pk=starting.pk).update(status="GONE")
+    for _ in range(2):
+        reconcile()
+    assert [one.reason.partition(":")[0] for one in notices] == ["a worker runs, but no driver that takes this"]
+
+
 def test_a_resumed_execution_gets_the_whole_start_time_out() -> None:
     execution = started()
     driver_there_all_along()
