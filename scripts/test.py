@@ -1,6 +1,7 @@
 """`make test`: everything. Checks, the whole suite on SQLite, the part that touches the database again on PostgreSQL, the browser.
 
-Two parts run at a time, for each leaves a processor idle now and then; every one has its own servers and folders.
+Three parts run at a time, for each waits for servers, drivers and pages more than half of its time; every one has its own servers and
+folders.
 """
 
 import os
@@ -25,7 +26,7 @@ from tests.servers.s3 import s3_jars_fetch
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = [sys.executable, "-m", "pytest", "--durations=40"]
-_AT_A_TIME = 2
+_AT_A_TIME = 3
 _NODES = "tests/nodes"
 LONG = "not e2e and not faults and (spark or server or postgres or slow or disk)"
 
@@ -92,8 +93,8 @@ def fetched(fetch: Callable[[], object]) -> bool:
 
 #: They begin in this order, each once one before it has ended: the longest come first.
 PARTS: Mapping[str, Part] = {
-    "the suite on SQLite, nodes": lambda: suite("-m", f"not processes and {LONG}", _NODES),
     "the suite on SQLite, all but nodes": lambda: suite("-m", f"not processes and {LONG}", f"--ignore={_NODES}"),
+    "the suite on SQLite, nodes": lambda: suite("-m", f"not processes and {LONG}", _NODES),
     "the suite on SQLite, drivers": lambda: suite_in_processes(of_drivers(files_marked("processes"))),
     "the suite on SQLite, other processes": lambda: suite_in_processes(of_drivers(files_marked("processes"), wanted=False)),
     "the browser": lambda: suite("-m", "e2e", *map(str, files_marked("e2e"))),
