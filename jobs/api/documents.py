@@ -25,6 +25,7 @@ from jobs.selectors.checkpoint_stores import storage_problems
 from jobs.selectors.jobs import jobs_visible
 from jobs.selectors.refusals import Invalid
 from jobs.selectors.shapes.base import Body, Shape
+from jobs.selectors.shapes.code_prints import CodePrint
 from jobs.services.jobs import project_for
 from jobs.services.user_code import user_code_check
 
@@ -83,11 +84,6 @@ class PreviewSide(Shape):
     cut: list[CutValue] = Field(default_factory=list)
 
 
-class PreviewPrint(Shape):
-    node_id: str
-    text: str
-
-
 class PreviewOut(Shape):
     """The first rows into and out of one node; no sink is touched. `available` is false with the reason in `message`.
 
@@ -104,7 +100,7 @@ class PreviewOut(Shape):
     outputs: dict[str, PreviewSide]
     not_acted: list[str] = Field(default_factory=list)
     given: list[str] = Field(default_factory=list)
-    printed: list[PreviewPrint] = Field(default_factory=list)
+    printed: list[CodePrint] = Field(default_factory=list)
     supposed: dict[str, Any] = Field(default_factory=dict)
 
 

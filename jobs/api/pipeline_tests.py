@@ -17,6 +17,7 @@ from jobs.selectors.job_details import draft_get, version_get
 from jobs.selectors.jobs import job_get
 from jobs.selectors.refusals import Invalid
 from jobs.selectors.shapes.base import Body, Shape
+from jobs.selectors.shapes.code_prints import CodePrint
 from jobs.services.access import role_check
 from jobs.services.user_code import user_code_check
 
@@ -69,7 +70,8 @@ class OutletResultOut(Shape):
 
 
 class PipelineTestResultOut(Shape):
-    """`error`: the test could not be run to its end; `message` says why, `problems` where in the document."""
+    """`error`: the test could not be run to its end; `message` says why, `problems` where in the document. `printed`: what Python printed
+    at the nodes, cut short."""
 
     name: str
     status: Literal["passed", "failed", "error"]
@@ -78,6 +80,7 @@ class PipelineTestResultOut(Shape):
     node_id: str
     problems: list[Problem]
     outlets: list[OutletResultOut]
+    printed: list[CodePrint] = Field(default_factory=list)
 
 
 class PipelineTestsOut(Shape):

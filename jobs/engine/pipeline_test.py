@@ -26,6 +26,7 @@ from jobs.dag.pipeline_test_problems import pipeline_test_problems, problems_of_
 from jobs.dag.pipeline_tests import PipelineTest, Rows, outlet_parts
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem, errors_in
+from jobs.engine.code_prints import CodePrints
 from jobs.engine.compiler import PlanInvalid, plan_compile, settings_resolve, step_compile
 from jobs.engine.failure import ExecutionFailure, first_sentence
 from jobs.engine.given_rows import GivenTable, given_table, table_write, typed_rows
@@ -47,6 +48,8 @@ logger = logging.getLogger(__name__)
 
 #: What one test may take.
 MOST_SECONDS = 60.0
+#: Of what Python prints in one test: all tests of a job are told at once.
+_MOST_PRINTED = 16_000
 _END_SECONDS = 10.0
 _POLL_SECONDS = 0.2
 _LEFT_BEHIND_SECONDS = 3600.0
@@ -67,7 +70,10 @@ class OutletResult:
 
 @dataclass(frozen=True)
 class PipelineTestResult:
-    """`error`: the test could not be run to its end; `message` says why, `problems` where in the document."""
+    """`error`: the test could not be run to its end; `message` says why, `problems` where in the document.
+
+    `printed`: [{"node_id", "text"}], what Python printed at the nodes, the first 16,000 characters of it.
+    """
 
     name: str
     status: Status
@@ -76,6 +82,7 @@ class PipelineTestResult:
     node_id: str = ""
     problems: list[Problem] = field(default_factory=list)
     outlets: list[OutletResult] = field(default_factory=list)
+    printed: list[dict[str, str]] = field(default_factory=list)
     #: It could not be ended, and goes on in this process.
     hanging: bool = False
 
@@ -98,22 +105,26 @@ def pipeline_test_run(
     tests of `owner` alone, and has `code_seconds` in each of its tasks.
     """
     test = document.tests[number]
-    begun = time.monotonic()
+    begun, prints = time.monotonic(), CodePrints(_MOST_PRINTED, elsewhere="pipeline.test")
+
+    def ended(status: Status, message: str = "", **found: Any) -> PipelineTestResult:
+        return PipelineTestResult(test.name, status, time.monotonic() - begun, message, printed=prints.found(), **found)
+
     if seconds <= 0:
-        return PipelineTestResult(test.name, "error", 0.0, "there was no time left for it: run fewer tests at once")
+        return ended("error", "there was no time left for it: run fewer tests at once")
     try:
-        outlets = _run(spark, document, number, folder, owner, Patience(begun + seconds, cancelled, code_seconds))
+        outlets = _run(spark, document, number, folder, owner, Patience(begun + seconds, cancelled, code_seconds), prints)
     except Stopped as stopped:
-        facts = (stopped.message, stopped.node_id, stopped.problems)
-        return PipelineTestResult(test.name, "error", time.monotonic() - begun, *facts, hanging=stopped.hanging)
+        return ended("error", stopped.message, node_id=stopped.node_id, problems=stopped.problems, hanging=stopped.hanging)
     except Exception as error:  # the other tests' results are told all the same
         logger.exception('the test "%s"', test.name)
-        return PipelineTestResult(test.name, "error", time.monotonic() - begun, first_sentence(error))
-    status: Status = "passed" if all(outlet.differences.none for outlet in outlets) else "failed"
-    return PipelineTestResult(test.name, status, time.monotonic() - begun, outlets=outlets)
+        return ended("error", first_sentence(error))
+    return ended("passed" if all(outlet.differences.none for outlet in outlets) else "failed", outlets=outlets)
 
 
-def _run(spark: SparkSession, document: DagDocument, number: int, folder: Path, owner: str, patience: Patience) -> list[OutletResult]:
+def _run(
+    spark: SparkSession, document: DagDocument, number: int, folder: Path, owner: str, patience: Patience, prints: CodePrints
+) -> list[OutletResult]:
     test = document.tests[number]
     hold(problems_of_test(pipeline_test_problems(document, REGISTRY.catalogue()), number))
     part = part_read(document, [outlet_parts(outlet)[0] for outlet in test.expect], REGISTRY.catalogue())
@@ -133,7 +144,7 @@ def _run(spark: SparkSession, document: DagDocument, number: int, folder: Path, 
         for source, table in by_clock.tables.items():
             table_write(session, table, trial.given[source], one_batch=part.type != "STREAMING", look=patience.look)
         plan = replace(plan, clock=by_clock.times) if by_clock.times else _unclocked_plan(plan)
-        _bring_forth(spark, plan, trial, patience)
+        _bring_forth(spark, plan, trial, patience, prints)
         return [_compared(test, number, outlet, kept, zone) for outlet, kept in trial.kept.items()]
 
 
@@ -210,9 +221,9 @@ def _unclocked(step: Step) -> Config:
     return config
 
 
-def _bring_forth(spark: SparkSession, plan: Plan, trial: Trial, patience: Patience) -> None:
+def _bring_forth(spark: SparkSession, plan: Plan, trial: Trial, patience: Patience, prints: CodePrints) -> None:
     """Run the plan to its end, so that its outlets are filled."""
-    run = Run(spark, plan, lambda event: None, registry=TRIAL_REGISTRY, log=logging.getLogger("pipeline.test"))
+    run = Run(spark, plan, lambda event: None, registry=TRIAL_REGISTRY, log=prints.logger())
     run.start()
     try:
         while run.wait(_POLL_SECONDS) is None:

@@ -17,13 +17,13 @@ from jobs.dag.parameters import example_values, references, substitute, trial_va
 from jobs.dag.problems import Problem, errors_in
 from jobs.dag.samples import SampleRows
 from jobs.engine.analysis_problems import problem_of
+from jobs.engine.code_prints import CodePrints
 from jobs.engine.compiler import PlanInvalid, step_compile
 from jobs.engine.counts import NoCounter
 from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
 from jobs.engine.given_rows import GivenTable, table_frames
 from jobs.engine.plan import Plan
-from jobs.engine.preview_prints import PreviewPrints
 from jobs.engine.references import References
 from jobs.engine.sample_tables import sample_tables
 from jobs.engine.session import session_enter
@@ -75,7 +75,7 @@ def preview(
     rows = max(1, min(rows, MOST_ROWS))
     part, values = _part(document, node_id, parameters or {}, registry)
     compiled = tuple(step_compile(part, step_id, values, registry) for step_id in topological_order(part))
-    prints = PreviewPrints()
+    prints = CodePrints()
     plan = schema_plan(part, compiled, connections, limits, values, job_uid)
     steps = Steps(replace(plan, code_seconds=code_seconds), registry, prints.logger())
     session = _session(spark, steps.plan)

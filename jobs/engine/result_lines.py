@@ -12,13 +12,15 @@ _LONGEST = 500
 
 
 def result_lines(result: PipelineTestResult) -> Iterator[str]:
-    """One line that says how it went; below it what differs, or what stands in the way."""
+    """One line that says how it went; below it what differs, or what stands in the way, and what Python printed."""
     yield f"{result.status:<6} {result.name} ({result.seconds:.1f} s)" + (f": {result.message}" if result.message else "")
     for problem in result.problems:
         yield f"  {problem.code} {problem.pointer}: {problem.message}"
     for outlet in result.outlets:
         if not outlet.differences.none:
             yield from _outlet_lines(outlet)
+    for printed in result.printed:
+        yield from (f"  printed at {printed['node_id']}: {line}" for line in printed["text"].splitlines())
 
 
 def _outlet_lines(outlet: OutletResult) -> Iterator[str]:

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from jobs.dag.document import DagDocument, parse_document
 from jobs.engine.pipeline_test import PipelineTestResult, pipeline_test_run, result_data
+from jobs.engine.result_lines import result_lines
 from tests.engine.graphs import document
 from tests.servers.waiting import wait_until
 
@@ -336,6 +337,31 @@ def test_a_persons_code_runs_in_tests_in_workers_that_all_tests_of_a_project_sha
         seen.add((project, result.outlets[0].differences.unexpected[0]["id"]))
     assert len(seen) == 2
     assert len({parent for _, parent in seen}) == 2
+
+
+@pytest.mark.parametrize("type", ["STREAMING", "SQL_TASK"])
+def test_what_python_prints_is_told_with_the_result(spark: SparkSession, tmp_path: Path, type: str) -> None:
+    code = "def process(row):\n    print('saw', row['id'], 'x' * 9000)\n    return 1 / (row['id'] - 3) and row\n"
+    given = [[{"id": 1}], [{"id": 2}]] if type == "STREAMING" else [{"id": 1}, {"id": 2}]
+    test = {"given": {"orders": given}, "expect": {"out": given if type == "SQL_TASK" else [{"id": 1}, {"id": 2}]}, "only_columns": True}
+    result = run(spark, tmp_path, orders(test, type=type, big=own(code)))
+    assert (result.status, {one["node_id"] for one in result.printed}) == ("passed", {"big"}), result.message
+    assert re.findall(r"saw \d", "".join(one["text"] for one in result.printed)) == ["saw 1", "saw 2"]
+    assert sum(len(one["text"]) for one in result.printed) <= 16_002
+    assert result_data(result)["printed"] == result.printed
+    assert sum(line.startswith("  printed at big: saw") for line in result_lines(result)) == 2
+
+
+def test_what_was_printed_before_a_test_broke_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    """What a task prints that fails is lost, as Spark forgets what such a task has counted."""
+    code = "def process(row):\n    print('saw', row['id'])\n    return 1 / (row['id'] - 3) and row\n"
+    broken = {"name": "broken", "given": {"orders": [[{"id": 1}], [{"id": 3}]]}, "expect": {"out": []}}
+    drawn = {"orders": KAFKA, "big": own(code), "out": OUT}
+    result = run(
+        spark, tmp_path, document(drawn, "orders>big, big>out", type="STREAMING", tests=[broken], settings={"rejected_rows": "fail"})
+    )
+    assert (result.status, "division by zero" in result.message) == ("error", True)
+    assert result.printed == [{"node_id": "big", "text": "saw 1"}]
 
 
 def test_a_persons_code_that_does_not_end_is_ended_with_its_test(spark: SparkSession, tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from pyspark.accumulators import _accumulatorRegistry
 
+from jobs.engine.code_prints import MOST_CHARACTERS, CodePrints
 from jobs.engine.compiler import PlanInvalid
 from jobs.engine.events import RowsRejected
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.preview import preview
-from jobs.engine.preview_prints import MOST_CHARACTERS, PreviewPrints
 from jobs.engine.runner import Run
 from jobs.engine.user_code import Cancelled
 from jobs.engine.validation import analyse
@@ -201,7 +201,7 @@ def test_a_preview_tells_what_was_printed_once_and_cut_short(bench: Bench) -> No
     told = looked_at(bench, {"gen": numbers(3), "own": python(code), "out": COLLECT}, "gen>own, own>out", "own")["printed"]
     assert [one["node_id"] for one in told] == ["own"] * len(told)
     assert sorted("\n".join(one["text"] for one in told).splitlines()) == ["row 0", "row 1", "row 2"]
-    prints = PreviewPrints()
+    prints = CodePrints()
     for text in ("a" * MOST_CHARACTERS, "b", "b"):
         prints.logger().info("printed: " + text, extra={"node_id": "own"})
     assert [one["text"] for one in prints.found()] == ["a" * MOST_CHARACTERS]

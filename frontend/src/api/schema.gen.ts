@@ -2187,6 +2187,16 @@ export interface components {
              */
             execution_id: string | null;
         };
+        /**
+         * CodePrint
+         * @description Once for each node and text, however often it was printed.
+         */
+        CodePrint: {
+            /** Node Id */
+            node_id: string;
+            /** Text */
+            text: string;
+        };
         /** ColumnOut */
         ColumnOut: {
             /** Name */
@@ -3584,7 +3594,8 @@ export interface components {
         };
         /**
          * PipelineTestResultOut
-         * @description `error`: the test could not be run to its end; `message` says why, `problems` where in the document.
+         * @description `error`: the test could not be run to its end; `message` says why, `problems` where in the document. `printed`: what Python printed
+         *     at the nodes, cut short.
          */
         PipelineTestResultOut: {
             /** Name */
@@ -3604,6 +3615,8 @@ export interface components {
             problems: components["schemas"]["Problem"][];
             /** Outlets */
             outlets: components["schemas"]["OutletResultOut"][];
+            /** Printed */
+            printed: components["schemas"]["CodePrint"][];
         };
         /**
          * PipelineTestsOut
@@ -3784,18 +3797,11 @@ export interface components {
             /** Given */
             given: string[];
             /** Printed */
-            printed: components["schemas"]["PreviewPrint"][];
+            printed: components["schemas"]["CodePrint"][];
             /** Supposed */
             supposed: {
                 [key: string]: unknown;
             };
-        };
-        /** PreviewPrint */
-        PreviewPrint: {
-            /** Node Id */
-            node_id: string;
-            /** Text */
-            text: string;
         };
         /**
          * PreviewSide

@@ -7,8 +7,8 @@ import { ApiError } from '../../api/request'
 import type { Preview } from '../../api/types'
 import { familyOf, type DagDocument, type NodeType, type Problem } from '../../dag/document'
 import { StateGlyph } from '../../shared/state-glyph'
+import { CodePrinted } from './code-printed'
 import { useDocument, useEditor } from './editor-store'
-import { PreviewPrinted } from './preview-printed'
 import { PreviewTable } from './preview-table'
 import { problemSaid } from './problem-said'
 import { shownOutputs } from './shown-outputs'
@@ -72,7 +72,7 @@ function Sides({ preview, nodeId }: { preview: Preview; nodeId: string }) {
       <div className="pw-preview-sides">
         {Object.entries(preview.inputs).map(([input, side]) => <PreviewTable key={`in ${input}`} title={name('in', inputName(document, type, input))} side={side} empty={t('preview.none')} />)}
         {shownOutputs(type, preview.outputs).map(([port, side]) => <PreviewTable key={`out ${port}`} title={name('out', port)} side={side} empty={t(port === 'out' && allRejected ? 'preview.allRejected' : type?.family === 'source' ? 'preview.noneOfSource' : 'preview.none')} />)}
-        <PreviewPrinted printed={preview.printed} />
+        <CodePrinted printed={preview.printed} />
       </div>
     </>
   )

@@ -36,7 +36,7 @@ function answering(result: object, windows = side(1, 2)) {
   return asked
 }
 
-const ran = { name: 'taken', status: 'failed', seconds: 1, message: '', node_id: '', problems: [], outlets: [{ outlet: 'minutes', columns: ['n'], differences: {}, rows: [{ n: 1 }] }] }
+const ran = { name: 'taken', status: 'failed', seconds: 1, message: '', node_id: '', problems: [], outlets: [{ outlet: 'minutes', columns: ['n'], differences: {}, rows: [{ n: 1 }] }], printed: [] }
 const taken = (document: DagDocument) => {
   useEditor.setState({ jobName: 'clicks', history: historyOf({ document, layout: { positions: {}, notes: [], groups: [] } }) })
   return takenFromPreview(document, 'minutes', {}, new AbortController().signal)

@@ -3,6 +3,7 @@ import { said } from '../../../api/sentences/said'
 import type { PipelineTestResult, RowDifferences } from '../../../api/types'
 import type { PipelineTest } from '../../../dag/document'
 import { StateGlyph } from '../../../shared/state-glyph'
+import { CodePrinted } from '../code-printed'
 import { useDocument } from '../editor-store'
 import { outletWords } from './test-form'
 import { useShown, type ShownStatus } from './tests-store'
@@ -166,6 +167,7 @@ export function TestResult({ test }: { test: PipelineTest }) {
             ))}
           </ul>
           <Outlets result={result} />
+          <CodePrinted printed={result.printed} />
         </>
       )}
     </div>

@@ -25,7 +25,7 @@ interface TestRuns {
   run: (names: string[]) => Promise<void>
 }
 
-const failed = (name: string, message: string): PipelineTestResult => ({ name, status: 'error', seconds: 0, message, node_id: '', problems: [], outlets: [] })
+const failed = (name: string, message: string): PipelineTestResult => ({ name, status: 'error', seconds: 0, message, node_id: '', problems: [], outlets: [], printed: [] })
 
 async function resultOf(jobName: string, document: DagDocument, name: string, signal: AbortSignal): Promise<PipelineTestResult> {
   try {

@@ -1,4 +1,4 @@
-"""What a person's Python prints while a preview computes its rows, kept short."""
+"""What a person's Python prints in a preview or a test, kept short."""
 
 from __future__ import annotations
 
@@ -6,28 +6,32 @@ import logging
 
 from jobs.nodes.user_python.prints import PRINTED
 
-#: Of all that is printed: a browser has to show it.
+#: Of all that is printed in a preview: a browser has to show it.
 MOST_CHARACTERS = 64_000
 
 
-class PreviewPrints(logging.Handler):
-    """Tables of one preview compute the same rows anew: what a node prints again is kept once."""
+class CodePrints(logging.Handler):
+    """Rows may be computed more than once, as each table of a preview does: what a node prints again is kept once.
 
-    def __init__(self) -> None:
+    `most`: so many characters are kept. What else nodes tell goes to the logger `elsewhere`.
+    """
+
+    def __init__(self, most: int = MOST_CHARACTERS, *, elsewhere: str = "pipeline.job") -> None:
         super().__init__()
+        self._elsewhere = logging.getLogger(elsewhere)
         self._texts: dict[tuple[str, str], str] = {}
-        self._room = MOST_CHARACTERS
+        self._room = most
 
     def logger(self) -> logging.Logger:
-        """For the nodes of one preview: what they print comes here, all else goes where a job's messages go."""
-        own = logging.Logger("pipeline.preview", logging.INFO)
+        """For the nodes."""
+        own = logging.Logger("pipeline.prints", logging.INFO)
         own.addHandler(self)
         return own
 
     def emit(self, record: logging.LogRecord) -> None:
         message, node_id = record.getMessage(), str(getattr(record, "node_id", ""))
         if not message.startswith(PRINTED):
-            logging.getLogger("pipeline.job").handle(record)
+            self._elsewhere.handle(record)
             return
         text = message.removeprefix(PRINTED)
         if self._room > 0 and (node_id, text) not in self._texts:

@@ -2,8 +2,8 @@ import { useTranslation } from 'react-i18next'
 import type { Preview } from '../../api/types'
 import { useDocument } from './editor-store'
 
-/** What Python printed at the nodes up to the one that is looked at. */
-export function PreviewPrinted({ printed }: { printed: Preview['printed'] }) {
+/** What Python printed at the nodes. */
+export function CodePrinted({ printed }: { printed: Preview['printed'] }) {
   const { t } = useTranslation('canvas')
   const document = useDocument()
   if (printed.length === 0) return null
