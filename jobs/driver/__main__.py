@@ -14,8 +14,7 @@ from pipeline_web import variables
 
 #: Where web and drivers share a machine, pages answer although Spark takes all it can get.
 _NICENESS = 10
-#: Python's own 5 ms are long for a thread that waits for its lock each time a disk or a line has answered, beside one that computes:
-#: what is received is kept by a tenth faster so, and a lease is renewed sooner.
+#: Python's own 5 ms are long for a thread that waits for its lock each time a disk or a line has answered, beside one that computes.
 SWITCH_SECONDS = 0.0005
 
 

@@ -22,8 +22,8 @@ from jobs.nodes.spool_source import PACE_FIELDS, SAMPLED, SpoolConfig, SpoolSour
 if TYPE_CHECKING:
     from jobs.nodes.mqtt_session import Arrived, MqttSession
 
-#: Messages that are heard at most before the next look at what is kept.
 _SESSION_LOST = "the broker had not kept the session of this job: what was sent while it was not connected did not arrive"
+#: Once so many messages were heard, it is looked at what is kept.
 _HEARD_TOGETHER = 500
 _LOOK_SECONDS = 2.0
 
