@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain, islice
@@ -164,35 +165,40 @@ class PageWalk:
             return [], start
         position = replace(start, batch=())
         taken: list[Page] = []
-        coming = self._following(start, pages)
-        for page in coming:
-            self._check_passed_over(position, page)
-            if not page.records and self._paging.style not in CHAINED:
-                if page.is_missing:
-                    self._check_ended(position, page.key, coming)
-                position = replace(position, done=True)
-                break
-            position = self._advanced(position, page)
-            taken.append(page)
-            if position.done:
-                break
+        # Closed here: threads that the garbage collector has to end hang whoever it runs in, if that is a thread at its beginning.
+        with closing(self._following(start, pages)) as coming:
+            for page in coming:
+                self._check_passed_over(position, page)
+                if not page.records and self._paging.style not in CHAINED:
+                    if page.is_missing:
+                        self._check_ended(position, page.key, coming)
+                    position = replace(position, done=True)
+                    break
+                position = self._advanced(position, page)
+                taken.append(page)
+                if position.done:
+                    break
         if not any(page.records for page in taken) and position.done:
             return [], start
         return taken, position
 
-    def _following(self, start: Position, pages: int) -> Iterator[Page]:
+    def _following(self, start: Position, pages: int) -> Generator[Page]:
         """Several at once where their places are known before, one after the other where each tells the next."""
         key = PageKey(start.page, start.cursor)
-        ahead = self._ahead(key, pages, start.now) if self._paging.style in AHEAD and min(pages, self._paging.at_once) > 1 else None
-        for _ in range(pages):
-            page = next(ahead) if ahead is not None else self._looked_up(key, start.now)
-            if page.key != key:  # the page before was shorter than asked for, so that all behind it are elsewhere
-                ahead = None
-                page = self._looked_up(key, start.now)
-            yield page
-            key = PageKey(key.page + 1, page.following)
+        with ExitStack() as fetching:
+            ahead: Iterator[Page] | None = None
+            if self._paging.style in AHEAD and min(pages, self._paging.at_once) > 1:
+                ahead = fetching.enter_context(closing(self._ahead(key, pages, start.now)))
+            for _ in range(pages):
+                page = next(ahead) if ahead is not None else self._looked_up(key, start.now)
+                if page.key != key:  # the page before was shorter than asked for, so that all behind it are elsewhere
+                    fetching.close()
+                    ahead = None
+                    page = self._looked_up(key, start.now)
+                yield page
+                key = PageKey(key.page + 1, page.following)
 
-    def _ahead(self, start: PageKey, pages: int, now: str) -> Iterator[Page]:
+    def _ahead(self, start: PageKey, pages: int, now: str) -> Generator[Page]:
         with ThreadPoolExecutor(max_workers=min(pages, self._paging.at_once)) as pool:
             coming = [pool.submit(self._looked_up, key, now) for key in keys_ahead(self._paging, start, pages)]
             try:

@@ -1,6 +1,7 @@
 """Walking pages: by number and cursor, to the end and never in circles."""
 
 import json
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -90,6 +91,15 @@ def test_an_api_that_answers_its_last_page_for_ever_is_noticed_at_once(repeating
     with pytest.raises(NodeError, match=f"page {repeating_from + 1} holds the same records as a page before") as caught:
         walk.batch(position, 1)
     assert caught.value.permanent
+
+
+def test_a_walk_that_fails_leaves_no_thread_behind_that_fetches_ahead():
+    before = set(threading.enumerate())
+    walk = walk_over(paging(at_once=3), lambda parameters: {"items": [1]})
+    with pytest.raises(NodeError, match="holds the same records") as kept:
+        walk.batch(walk.start(), 5)
+    assert kept.value.__traceback__ is not None
+    assert set(threading.enumerate()) == before
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 7, 60, 200])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,10 +48,11 @@ class Calling(Sending):
     def _reasons(self, api: HttpApi, batch: pa.RecordBatch, gone: int) -> list[str | None]:
         """Of each row; of the first ones only, where the job ends with one that is refused."""
         reasons: list[str | None] = []
-        for outcome in self._outcomes(api, self._rows([batch], gone)):
-            reasons += [outcome.reason or None] * len(outcome.rows)
-            if outcome.reason and self.stops_at_rejected:
-                break
+        with closing(self._outcomes(api, self._rows([batch], gone))) as outcomes:
+            for outcome in outcomes:
+                reasons += [outcome.reason or None] * len(outcome.rows)
+                if outcome.reason and self.stops_at_rejected:
+                    break
         return reasons
 
     def _batch_told(self) -> str:

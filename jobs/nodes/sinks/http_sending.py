@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, Protocol
@@ -67,10 +68,11 @@ class Sending:
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """`batches` have the columns of `sendable`; what comes out has those of RESULT."""
         with carried_out(self.node_id), task_tally(self.samples, self.rejections) as tally, self._api() as api:
-            for outcome in self._outcomes(api, self._rows(batches)):
-                tally.add([row.kept or row.text for row in outcome.rows], outcome.reason)
-                if tally.rejected and self.stops_at_rejected:
-                    break
+            with closing(self._outcomes(api, self._rows(batches))) as outcomes:
+                for outcome in outcomes:
+                    tally.add([row.kept or row.text for row in outcome.rows], outcome.reason)
+                    if tally.rejected and self.stops_at_rejected:
+                        break
             api.rest()
         yield tally.as_batch()
 
@@ -104,7 +106,7 @@ class Sending:
                 yield Row(text.as_py(), dict(zip(names, values, strict=True)), f"{partition}-{number}", whole)
                 number += 1
 
-    def _outcomes(self, api: HttpApi, rows: Iterator[Row]) -> Iterator[Outcome]:
+    def _outcomes(self, api: HttpApi, rows: Iterator[Row]) -> Generator[Outcome]:
         """Of each request, in the order of the rows."""
         groups = grouped(rows, self.config.rows_per_request)
         requests = Requests(self.config, identity=self.identity, batch=self._batch_told())
@@ -122,7 +124,7 @@ class Sending:
                 self.receiver.check(refused)
             return Outcome(rows, f"the server answered {refused.words}" if refused else "")
 
-        return map(sent, groups) if self.at_once == 1 else at_once_mapped(sent, groups, self.at_once)
+        yield from map(sent, groups) if self.at_once == 1 else at_once_mapped(sent, groups, self.at_once)
 
 
 def grouped(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:

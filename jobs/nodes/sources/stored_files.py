@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from hashlib import sha256
@@ -167,10 +168,14 @@ class StoredFiles:
                 stopping.wait(_WHILE_FULL_SECONDS)
                 continue
             chunk = missing[:_CHUNK] if self._context.bounded else _fitting(missing[:_CHUNK], room)
-            for _ in self.mirror.take(store, chunk, self._config.order):
-                if stopping.is_set():
-                    return
+            if not self._taken(store, chunk, stopping):
+                return
             missing = missing[len(chunk) :]
+
+    def _taken(self, store: Store, wanted: Sequence[Wanted], stopping: Event) -> bool:
+        """Whether all of them were, before it was to stop."""
+        with closing(self.mirror.take(store, wanted, self._config.order)) as copied:
+            return not any(stopping.is_set() for _ in copied)
 
     @property
     def _is_looked_up(self) -> bool:
@@ -183,9 +188,8 @@ class StoredFiles:
             return
         other = [one for one in wanted if had.get(self.mirror.path(one)) != one.stored.size or self._is_changed(one)]
         self._check_space(other)
-        for _ in self.mirror.take(store, other, self._config.order):
-            if stopping.is_set():
-                return
+        if not self._taken(store, other, stopping):
+            return
         self.mirror.remove(sorted(had.keys() - {self.mirror.path(one) for one in wanted}))
 
     def _is_changed(self, wanted: Wanted) -> bool:

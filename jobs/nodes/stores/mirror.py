@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
@@ -87,8 +87,11 @@ class Mirror:
             if path.startswith(f"{self.folder}{os.sep}"):
                 Path(path).unlink(missing_ok=True)
 
-    def take(self, store: Store, wanted: Sequence[Wanted], order: Order) -> Iterator[Wanted]:
-        """Copy files, several at once; each appears in its turn, and is then yielded. What is gone there is left out."""
+    def take(self, store: Store, wanted: Sequence[Wanted], order: Order) -> Generator[Wanted]:
+        """Copy files, several at once; each appears in its turn, and is then yielded. What is gone there is left out.
+
+        Whoever does not read to its end closes it, as threads are behind it.
+        """
         pool = ThreadPoolExecutor(store.at_once, thread_name_prefix="fetch")
         try:
             for one, time, copied in zip(
