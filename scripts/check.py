@@ -1,5 +1,6 @@
 """`make check`: the quick gate. Style, types, layers and unit tests of both halves, some steps at a time."""
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -18,10 +19,15 @@ PYTHON = sys.executable
 #: What needs neither Spark, nor a server beyond Redis, nor a browser, and takes moments.
 UNIT = "not spark and not server and not postgres and not e2e and not slow and not disk"
 #: Each part a third of their time: they run beside each other.
-NODES, ROWS = ("tests/nodes", "tests/dag"), ("tests/api", "tests/checkpoints")
-#: Unchanged files are not looked at again; a clean checkout has neither.
+NODES, ROWS = ("tests/nodes", "tests/dag", "tests/live", "tests/reporting"), ("tests/api", "tests/checkpoints")
+#: Properties are tried with as many examples here; with all of them in `make test`.
+FEWER_EXAMPLES = ["--hypothesis-profile", "quick"]
+#: Unchanged files are not looked at again; a clean checkout has none of these.
 ESLINT_CACHE = ["--cache", "--cache-strategy", "content", "--cache-location", "node_modules/.cache/eslint"]
 TSC_CACHE = ["--incremental", "--tsBuildInfoFile", "node_modules/.cache/tsc.tsbuildinfo"]
+PASSED = FRONTEND / "node_modules" / ".cache" / "passed"
+#: All that the tests of the browser's half read.
+FRONTEND_INPUTS = ("src", "package-lock.json", "tsconfig.json", "vite.config.ts")
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,20 @@ class Step:
     name: str
     command: Sequence[str]
     cwd: Path = ROOT
+    #: What its outcome depends on, below `cwd`: it is not run again while that is as it was when it passed. Without any, always.
+    inputs: Sequence[str] = ()
+
+    @property
+    def mark(self) -> Path:
+        """The file that holds what its inputs were when it passed."""
+        return PASSED / self.name
+
+    def digest(self) -> str:
+        """Of the contents of its inputs."""
+        found = hashlib.sha256()
+        for path in sorted(file for name in self.inputs for file in _files(self.cwd / name)):
+            found.update(f"{path.relative_to(self.cwd)} {path.stat().st_size}\n".encode() + path.read_bytes())
+        return found.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -39,17 +59,19 @@ class Result:
     output: str
 
 
-def unit_tests(*where: str) -> list[str]:
-    return [PYTHON, "-m", "pytest", "-q", "-m", UNIT, *where]
+def _files(path: Path) -> list[Path]:
+    return [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
 
 
-def python_steps() -> list[Step]:
+def python_steps(options: Sequence[str] = ()) -> list[Step]:
+    """`options`: of each run of unit tests."""
     tool = Path(PYTHON).parent
+    unit_tests = [PYTHON, "-m", "pytest", "-q", "-m", UNIT, *options]
     return [
         Step("mypy", [PYTHON, "-m", "mypy"]),
-        Step("unit tests of nodes", unit_tests(*NODES)),
-        Step("unit tests of rows", unit_tests(*ROWS)),
-        Step("other unit tests", unit_tests(*(f"--ignore={folder}" for folder in (*NODES, *ROWS)))),
+        Step("unit tests of nodes and reports", [*unit_tests, *NODES]),
+        Step("unit tests of rows", [*unit_tests, *ROWS]),
+        Step("other unit tests", [*unit_tests, *(f"--ignore={folder}" for folder in (*NODES, *ROWS))]),
         Step("ruff check", [str(tool / "ruff"), "check", "."]),
         Step("ruff format", [str(tool / "ruff"), "format", "--check", "."]),
         Step("layers", [str(tool / "lint-imports"), "--no-cache"]),
@@ -61,17 +83,24 @@ def frontend_steps() -> list[Step]:
     return [
         Step("eslint", [node, "node_modules/eslint/bin/eslint.js", ".", "--max-warnings", "0", *ESLINT_CACHE], FRONTEND),
         Step("tsc", [node, "node_modules/typescript/bin/tsc", "--noEmit", "-p", ".", *TSC_CACHE], FRONTEND),
-        Step("vitest", [node, "node_modules/vitest/vitest.mjs", "run"], FRONTEND),
+        Step("vitest", [node, "node_modules/vitest/vitest.mjs", "run"], FRONTEND, FRONTEND_INPUTS),
     ]
 
 
 def step_run(step: Step) -> Result:
+    digest = step.digest() if step.inputs else ""
+    if digest and step.mark.exists() and step.mark.read_text() == digest:
+        print(f"ok   {step.name} (nothing changed since it passed)", flush=True)
+        return Result(step, 0, 0.0, "")
     began = time.monotonic()
     environment = {**os.environ, "FORCE_COLOR": "0", "PYTHONUNBUFFERED": "1"}
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     done = subprocess.run(step.command, cwd=step.cwd, env=environment, check=False, **streams)
     result = Result(step, done.returncode, time.monotonic() - began, done.stdout)
     print(f"{'ok  ' if result.code == 0 else 'FAIL'} {step.name} ({result.seconds:.1f} s)", flush=True)
+    if digest and result.code == 0:
+        PASSED.mkdir(parents=True, exist_ok=True)
+        step.mark.write_text(digest)
     return result
 
 
@@ -85,7 +114,8 @@ def bundle_problem() -> str:
     return ""
 
 
-def checks_run() -> bool:
+def checks_run(test_options: Sequence[str] = ()) -> bool:
+    """Whether all passed. `test_options`: of pytest."""
     began = time.monotonic()
     try:
         frontend_install()
@@ -94,7 +124,7 @@ def checks_run() -> bool:
         return False
     # One more than there are processors: unit tests wait, too.
     with ThreadPoolExecutor(max_workers=1 + max(2, os.cpu_count() or 2)) as pool:
-        results = list(pool.map(step_run, python_steps() + frontend_steps()))
+        results = list(pool.map(step_run, python_steps(test_options) + frontend_steps()))
     problem = bundle_problem()
     for result in results:
         if result.code:
@@ -107,4 +137,4 @@ def checks_run() -> bool:
 
 
 if __name__ == "__main__":
-    raise SystemExit(0 if checks_run() else 1)
+    raise SystemExit(0 if checks_run(FEWER_EXAMPLES) else 1)

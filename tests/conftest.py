@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,10 +13,12 @@ import pytest
 
 # How long an example takes says more about the machine than about the code.
 hypothesis.settings.register_profile("house", deadline=None)
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=20)
 hypothesis.settings.load_profile("house")
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pytest_django import DjangoDbBlocker
 
     from tests.servers.h2 import H2Server
     from tests.servers.hbase import HbaseServer
@@ -68,6 +71,36 @@ def redis_server() -> Iterator[str]:
 
     with RedisServer(port=urlsplit(settings.REDIS_URL).port, folder=Path(settings.DATA_DIR) / "redis"):
         yield settings.REDIS_URL
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(pytestconfig: pytest.Config) -> bool:
+    """SQLite begins with tables of an earlier run, where the same migrations made them; what a run adds goes with its data folder."""
+    from django.db import connection
+
+    from tests.migrated import migrated_file
+
+    if connection.vendor != "sqlite":
+        return False
+    kept = migrated_file(pytestconfig.cache.mkdir("migrated"))
+    database = Path(str(connection.settings_dict["TEST"]["NAME"]))
+    if kept.exists():
+        shutil.copyfile(kept, database)
+    return database.exists()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_db_setup: None, django_db_keepdb: bool, pytestconfig: pytest.Config, django_db_blocker: "DjangoDbBlocker"
+) -> None:
+    """Tables are there; those that were made anew are kept for the next run."""
+    from django.db import connection
+
+    from tests.migrated import migrated_file, migrated_keep
+
+    if connection.vendor == "sqlite" and not django_db_keepdb:
+        with django_db_blocker.unblock():
+            migrated_keep(Path(str(connection.settings_dict["NAME"])), migrated_file(pytestconfig.cache.mkdir("migrated")))
 
 
 @pytest.fixture

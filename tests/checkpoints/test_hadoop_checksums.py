@@ -20,7 +20,7 @@ def written(folder: Path, data: bytes, block: int) -> Path:
     return path
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(data=st.binary(max_size=5000), block=st.sampled_from([1, 7, 64, 512]), place=st.integers(0, 4999), bit=st.integers(0, 7))
 def test_a_file_fits_its_checksum_until_one_bit_of_it_changes(data: bytes, block: int, place: int, bit: int) -> None:
     with tempfile.TemporaryDirectory() as folder:

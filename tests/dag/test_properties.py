@@ -107,7 +107,7 @@ def test_a_graph_has_an_order_unless_a_cycle_is_reported(document):
             assert order.index(edge.source[0]) < order.index(edge.target[0])
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(st.binary(max_size=200) | st.text(max_size=200))
 def test_any_bytes_give_problems_never_a_traceback(raw):
     document, problems = check_document(raw, CATALOGUE)
@@ -131,7 +131,7 @@ _SHAPES = st.dictionaries(
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(_SHAPES)
 def test_any_json_gives_problems_never_a_traceback(data):
     text = json.dumps(data)

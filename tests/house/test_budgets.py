@@ -30,13 +30,18 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(parsed(path)))
+
+
 def shown(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
 def calls(path: Path) -> Iterator[tuple[int, str]]:
     """Every call of a dotted name, as (line, `a.b.c`); links that are not names (calls, subscripts) are left out."""
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             names: list[str] = []
             link: ast.expr = node.func
@@ -65,7 +70,7 @@ def test_no_function_is_longer_than_its_budget() -> None:
     long = [
         f"{shown(path)}:{node.lineno} {node.name} has {lines_of(node)} lines"
         for path in product_files()
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and lines_of(node) > LONGEST_FUNCTION
     ]
     assert not long, "\n".join(long)
