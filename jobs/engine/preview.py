@@ -142,7 +142,7 @@ def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit:
         given=table_frames(session, steps, given, rows),
         keep=lambda step_id, frame: frame.limit(rows) if step_id in steps.sources else frame,
         references=references,
-        beside=table_frames(session, steps, given, MOST_ROWS),
+        beside=table_frames(session, steps, given, MOST_ROWS) if any(arrow.reference for arrow in steps.arrows) else None,
     )
 
     def shown(frame: DataFrame) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, DataType, StringType
 
@@ -22,10 +22,12 @@ def rows_shown(frame: DataFrame, rows: int) -> dict[str, Any]:
     """{"columns": [{"name", "type"}], "rows": [object], "cut": [{"row", "column", "characters"}]}, of at most `rows` rows.
 
     Each row has an equal share of what is shown, and in a row with more than that each value: what is longer is cut, a text as it is,
-    others as the text of their JSON, and "cut" says how long it was.
+    others as the text of their JSON, and "cut" says how long it was. The rows are computed a second time where one is that large.
     """
-    fields = frame.schema.fields
-    found = frame.limit(rows).select(*_told(frame, _MOST_CHARACTERS // rows)).collect() if fields else []
+    fields, most = frame.schema.fields, _MOST_CHARACTERS // rows
+    found = _whole_rows(frame, rows, most)
+    if any(row[0] is None for row in found):
+        found = frame.limit(rows).select(*_cut_values(frame, most)).collect()
     if any(row[0] is None for row in found):
         message = (
             f"a row is too large to be shown as one of {rows}, for it has {len(fields):,} columns; show fewer rows, or leave out columns"
@@ -41,10 +43,26 @@ def rows_shown(frame: DataFrame, rows: int) -> dict[str, Any]:
     return {"columns": columns, "rows": [json_read(row[0]) for row in found], "cut": cut}
 
 
-def _told(frame: DataFrame, most: int) -> tuple[Column, Column]:
+def _whole_rows(frame: DataFrame, rows: int, most: int) -> list[Row]:
+    """Each row's JSON, null where that is too long, and nothing that was cut. What may be cut is many expressions for Spark to compile."""
+    if not frame.columns:
+        return []
+    return frame.limit(rows).select(_whole(frame, most), F.lit(None).alias(_SIZES)).collect()
+
+
+def _whole(frame: DataFrame, most: int) -> Column:
+    text = _row_text(frame)
+    return F.when(F.length(text) <= most, text)
+
+
+def _row_text(frame: DataFrame) -> Column:
+    return F.to_json(F.struct(*(column(name) for name in frame.columns)), JSON_AS_WRITTEN)
+
+
+def _cut_values(frame: DataFrame, most: int) -> tuple[Column, Column]:
     """A row's JSON, null where even its cut values are too many, and by column how long a value that was cut is."""
     share = most // (2 * len(frame.columns))
-    whole = F.to_json(F.struct(*(column(name) for name in frame.columns)), JSON_AS_WRITTEN)
+    whole = _row_text(frame)
     texts = [_text(column(field.name), field.dataType) for field in frame.schema.fields]
     sizes = [F.when(F.length(text) > share, F.length(text)) for text in texts]
     members = [
