@@ -51,8 +51,10 @@ def rabbitmq_line(connection: ConnectionSettings) -> BlockingConnection:
     from pika.adapters.utils.connection_workflow import AMQPConnectorException
     from pika.exceptions import AMQPConnectionError
 
+    from jobs.nodes.connections.rabbitmq_line import WideLine
+
     try:
-        return BlockingConnection(rabbitmq_parameters(connection))
+        return BlockingConnection(rabbitmq_parameters(connection), WideLine)
     except AMQPConnectorException as error:
         raise AMQPConnectionError("what takes the connection does not speak as a broker does") from error
 
