@@ -33,8 +33,8 @@ import scala.runtime.AbstractFunction0;
 import scala.runtime.AbstractFunction1;
 
 /**
- * Spark's format `csv`, but lines become rows by `CsvLines`. What is read in another way than line by line, in permissive mode and with a
- * column of misfits, is left to Spark.
+ * Spark's format `csv`, but lines become rows by `CsvLines`, and of records over several lines one that is never closed is a misfit
+ * (`CsvWholeFiles`). What is read in another way than in permissive mode and with a column of misfits is left to Spark.
  */
 public class CsvFiles extends CSVFileFormat {
     @Override
@@ -45,11 +45,17 @@ public class CsvFiles extends CSVFileFormat {
         if (!isOurs(csv, dataSchema)) {
             return super.buildReader(session, dataSchema, partitionSchema, requiredSchema, filters, options, hadoop);
         }
-        return new Reader(SerializableConfiguration$.MODULE$.broadcast(session.sparkContext(), hadoop), csv, dataSchema, requiredSchema);
+        Broadcast<SerializableConfiguration> sent = SerializableConfiguration$.MODULE$.broadcast(session.sparkContext(), hadoop);
+        if (csv.multiLine()) {
+            Function1<PartitionedFile, Iterator<InternalRow>> sparks =
+                super.buildReader(session, dataSchema, partitionSchema, requiredSchema, filters, options, hadoop);
+            return new CsvWholeFiles(sparks, sent, csv, requiredSchema);
+        }
+        return new Reader(sent, csv, dataSchema, requiredSchema);
     }
 
     private static boolean isOurs(CSVOptions csv, StructType columns) {
-        return !csv.multiLine() && csv.parseMode() == PermissiveMode$.MODULE$ && csv.quote() == CsvLines.QUOTE
+        return csv.parseMode() == PermissiveMode$.MODULE$ && csv.quote() == CsvLines.QUOTE
             && csv.escape() == CsvLines.QUOTE && !csv.isCommentSet() && !csv.ignoreLeadingWhiteSpaceInRead()
             && !csv.ignoreTrailingWhiteSpaceInRead() && !csv.isColumnPruningEnabled(columns)
             && List.of(columns.fieldNames()).contains(csv.columnNameOfCorruptRecord());

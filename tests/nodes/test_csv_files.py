@@ -1,5 +1,6 @@
 """Lines of CSV files as rows: what Spark's own reader makes of them, but for quotes that are never closed."""
 
+import gzip
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -120,3 +121,58 @@ def test_a_line_with_a_quote_that_is_never_closed_is_rejected(
     reasons = [row[REJECTED] for row in built.node.read(spark, built.context).collect()]
     told = "the line does not fit the columns: a value begins with a quote that is never closed"
     assert [reason for reason in reasons if reason] == [f"{told}{AS_IT_CAME}{line}" for line in broken]
+
+
+def last_of_each(spark: SparkSession, folder: Path, reader: str, config: FileConfig) -> dict[str, Row]:
+    """By the names of files: what is read last of each."""
+    read = spark.read.format(reader).options(**read_options(config)).schema(with_corrupt(schema_from_ddl("a string, b string")))
+    named = read.load(str(folder)).selectExpr("regexp_extract(_metadata.file_name, '[0-9]+', 0) AS file", "*")
+    return {row.file: row for row in named.collect()}
+
+
+@pytest.mark.parametrize("delimiter", [",", "||"])
+def test_of_a_file_of_values_over_lines_the_last_row_is_a_misfit_where_its_quote_is_never_closed(
+    spark: SparkSession, tmp_path: Path, delimiter: str
+) -> None:
+    """Whether it is, a line put behind it shows: Spark alone takes that for a row of its own, or for more of the value."""
+    chance = random.Random(delimiter)
+    parts = ['"', '"', delimiter, delimiter, "END OF LINE", "END OF LINE", "a", " ", "é"]
+    drawn = {"".join(chance.choices(parts, k=size % 14)).replace("END OF LINE", ("\n", "\r\n", "\r")[size % 3]) for size in range(700)}
+    texts = {str(number): f"a{text}" for number, text in enumerate(sorted(drawn))}
+    for folder, behind in (("ours", ""), ("plain", "\nEND")):
+        (tmp_path / folder).mkdir()
+        for name, text in texts.items():
+            (tmp_path / folder / f"{name}.csv").write_text(text + behind, encoding="utf-8", newline="")
+    config = FileConfig.model_validate({"path": ".", "header": False, "multi_line": True, "delimiter": delimiter})
+    ours = last_of_each(spark, tmp_path / "ours", "pipeline_web.CsvFiles", config)
+    plain = last_of_each(spark, tmp_path / "plain", "csv", config)
+    are_open = {name for name, row in plain.items() if row.a != "END"}
+    assert len(texts) // 8 < len(are_open) < len(texts) * 7 // 8
+    for name, text in texts.items():
+        if name in are_open:
+            rest = ours[name]["_corrupt_record"]
+            assert (ours[name].a, ours[name].b) == (None, None)
+            assert text.endswith(rest)
+            assert text.removesuffix(rest)[-1:] in ("", "\n", "\r")
+    alone = last_of_each(spark, tmp_path / "ours", "csv", config)
+    assert {name: ours[name] for name in texts if name not in are_open} == {name: alone[name] for name in texts if name not in are_open}
+
+
+@pytest.mark.parametrize(
+    ("settings", "end"),
+    [({"multi_line": True}, ""), ({"encoding": "UTF-16"}, ""), ({"multi_line": True}, ".gz")],
+    ids=["plain", "two", "gz"],
+)
+def test_what_a_quote_that_is_never_closed_takes_of_a_file_is_rejected_and_not_lost(
+    spark: SparkSession, build: Build, root: Path, settings: dict[str, Any], end: str
+) -> None:
+    lines = ["id,note", '1,"a\nb"', '2,"é', "3,c", "4,d", ""]
+    content = "\n".join(lines).encode(settings.get("encoding", "UTF-8"))
+    (root / f"a.csv{end}").write_bytes(gzip.compress(content) if end else content)
+    columns = [{"name": "id", "type": "long"}, {"name": "note", "type": "string"}]
+    built = build("source.file", {"path": f"a.csv{end}", "columns": columns, **settings}, mode="batch")
+    told = "the line does not fit the columns: a value begins with a quote that is never closed"
+    assert [tuple(row) for row in built.node.read(spark, built.context).select("id", "note", REJECTED).collect()] == [
+        (1, "a\nb", None),
+        (None, None, f'{told}{AS_IT_CAME}2,"é\n3,c\n4,d\n'),
+    ]

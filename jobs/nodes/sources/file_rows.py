@@ -119,7 +119,7 @@ def _with_reason(frame: DataFrame, config: FileConfig) -> DataFrame:
     words = LINE_MISFIT if config.format == "csv" else "the row does not fit the columns"
     text = F.expr(f"concat({_CORRUPT}, substring(to_json(struct({', '.join(columns)})), 1, 0))")
     reason, told = misfit(words, text, schema, config.format, options)
-    if config.format == "csv" and not config.is_whole:
+    if config.format == "csv":
         is_open = csv_is_no_line(F.col(_CORRUPT), config.delimiter)
         reason = F.when(is_open, F.concat(F.lit(f"{words}: {OPEN}{AS_IT_CAME}"), text)).otherwise(reason)
     return frame.select(*columns, rejected_column(F.when(F.col(_CORRUPT).isNotNull(), reason), told))
