@@ -24,6 +24,6 @@ def migrated_keep(database: Path, kept: Path) -> None:
     unready = kept.with_suffix(f".{os.getpid()}")
     with closing(sqlite3.connect(database)) as line:
         line.execute("VACUUM INTO ?", (str(unready),))
-    for older in kept.parent.glob("*.sqlite3"):
-        older.unlink(missing_ok=True)
     unready.rename(kept)
+    for older in set(kept.parent.glob("*.sqlite3")) - {kept}:
+        older.unlink(missing_ok=True)
