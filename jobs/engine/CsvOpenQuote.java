@@ -42,9 +42,9 @@ final class CsvOpenQuote {
     private static String from(Supplier<InputStream> opened, Charset charset, long begin) throws IOException {
         StringWriter rest = new StringWriter();
         try (Reader text = reader(opened, charset)) {
-            long left = begin;
-            while (left > 0) {
-                left -= text.skip(left);
+            long passed = 1;  // nothing is, where the file is shorter by now
+            for (long left = begin; left > 0 && passed > 0; left -= passed) {
+                passed = text.skip(left);
             }
             text.transferTo(rest);
         }

@@ -3,7 +3,6 @@ package pipeline_web;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.Serializable;
-import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.broadcast.Broadcast;
@@ -13,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.execution.datasources.CodecStreams$;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.types.UTF8String;
 import org.apache.spark.util.SerializableConfiguration;
 import scala.Function1;
@@ -38,11 +38,11 @@ class CsvWholeFiles extends AbstractFunction1<PartitionedFile, Iterator<Internal
     /** In a task. */
     @Override
     public Iterator<InternalRow> apply(PartitionedFile file) {
-        String open;
+        String open = null;
         try {
             open = CsvOpenQuote.in(() -> opened(file), Charset.forName(csv.charset()), csv.delimiter());
         } catch (IOException error) {
-            throw new UncheckedIOException(error);
+            Platform.throwException(error);  // as it is: Spark tells by its class a file that is gone
         }
         Iterator<InternalRow> rows = sparks.apply(file);
         return open == null ? rows : new ButTheLast(rows, misfit(open));
