@@ -63,7 +63,8 @@ class MetricsMessage(Shape):
     """Totals of an execution at `time`, and rates since the message before; `as_of_seq` is its newest event.
 
     `batch_id`, `batch_ms` and `durations_ms` are of the newest batch that Spark committed; `under_way` is one that is not written yet,
-    told from its third second on, of several the one that lasts longest.
+    told from its third second on, of several the one that lasts longest. Meanwhile `nodes` count its rows too; `nodes_written` are
+    without them, which is what stays true where the driver dies.
     """
 
     type: Literal["metrics"] = "metrics"
@@ -88,6 +89,7 @@ class MetricsMessage(Shape):
     state_rows: int
     state_bytes: int
     nodes: dict[str, NodeMetrics]
+    nodes_written: dict[str, NodeMetrics] = Field(default_factory=dict)
 
 
 class EventMessage(Shape):

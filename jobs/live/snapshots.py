@@ -61,7 +61,10 @@ def newest_event_number() -> int:
 
 
 def _metrics(sample: MetricSample, seq: int) -> MetricsMessage:
+    """A sample keeps of nodes what was written."""
     detail: Mapping[str, Any] = sample.detail
+    nodes = {node_id: _node(counts) for node_id, counts in detail.get("nodes", {}).items()}
+    under_way = BatchUnderWay(**batch) if (batch := detail.get("under_way")) else None
     return MetricsMessage(
         as_of_seq=seq,
         time=sample.time,
@@ -75,7 +78,7 @@ def _metrics(sample: MetricSample, seq: int) -> MetricsMessage:
         batch_id=sample.batch_id,
         batch_ms=sample.batch_ms,
         durations_ms=detail.get("durations_ms", {}),
-        under_way=BatchUnderWay(**batch) if (batch := detail.get("under_way")) else None,
+        under_way=under_way,
         backlog=sample.backlog,
         buffer_size=detail.get("buffer_size"),
         backpressure_status=detail.get("backpressure_status", ""),
@@ -83,7 +86,8 @@ def _metrics(sample: MetricSample, seq: int) -> MetricsMessage:
         watermark=detail.get("watermark", ""),
         state_rows=detail.get("state_rows", 0),
         state_bytes=detail.get("state_bytes", 0),
-        nodes={node_id: _node(counts) for node_id, counts in detail.get("nodes", {}).items()},
+        nodes=nodes,
+        nodes_written=nodes if under_way else {},
     )
 
 

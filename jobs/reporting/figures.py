@@ -11,7 +11,10 @@ from jobs.reporting.counts import Tally
 def metrics_message(figures: dict[str, Any], *, as_of_seq: int) -> broadcast.MetricsMessage:
     """`figures` as the reporter gathers them: time, totals, what has passed so far, rates, the newest batch and one under way, backlog,
     buffers, watermark, state, what is old. The nodes have what has passed, also of batches that are not written yet."""
-    return _message(figures, figures["so_far"]["nodes"], as_of_seq=as_of_seq)
+    message = _message(figures, figures["so_far"]["nodes"], as_of_seq=as_of_seq)
+    if figures["under_way"] is None:
+        return message
+    return message.model_copy(update={"nodes_written": _nodes(figures, figures["totals"]["nodes"])})
 
 
 def _message(figures: dict[str, Any], nodes: Tally, *, as_of_seq: int) -> broadcast.MetricsMessage:
@@ -35,11 +38,13 @@ def _message(figures: dict[str, Any], nodes: Tally, *, as_of_seq: int) -> broadc
         watermark=figures["watermark"],
         state_rows=figures["state_rows"],
         state_bytes=figures["state_bytes"],
-        nodes={
-            node_id: _node(counts, rates["nodes"].get(node_id, {}), figures["outdated"].get(node_id, ""))
-            for node_id, counts in nodes.items()
-        },
+        nodes=_nodes(figures, nodes),
     )
+
+
+def _nodes(figures: dict[str, Any], nodes: Tally) -> dict[str, broadcast.NodeMetrics]:
+    rates, outdated = figures["rates"]["nodes"], figures["outdated"]
+    return {node_id: _node(counts, rates.get(node_id, {}), outdated.get(node_id, "")) for node_id, counts in nodes.items()}
 
 
 def _node(counts: Tally, rates: Tally, outdated_since: str) -> broadcast.NodeMetrics:
@@ -60,7 +65,7 @@ def sample_of(execution_id: str, figures: dict[str, Any]) -> MetricSample:
     message = _message(figures, figures["totals"]["nodes"], as_of_seq=0)
     columns = {name: getattr(message, name) for name in ("rows_in", "rows_out", "rows_rejected", "in_per_second", "out_per_second")}
     columns |= {name: getattr(message, name) for name in ("batch_id", "batch_ms", "backlog")}
-    detail = json.loads(message.model_dump_json(by_alias=True, exclude={"type", "as_of_seq", "time", *columns}))
+    detail = json.loads(message.model_dump_json(by_alias=True, exclude={"type", "as_of_seq", "time", "nodes_written", *columns}))
     return MetricSample(execution_id=execution_id, resolution=1, time=figures["time"].replace(microsecond=0), detail=detail, **columns)
 
 

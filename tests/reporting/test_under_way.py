@@ -93,10 +93,12 @@ def test_what_has_passed_of_it_is_shown_and_never_kept_before_it_is_written(
     writer.flush()
     told = [(message.rows_in, message.nodes["src"].rows_out, message.under_way and message.under_way.rows_in) for message in sent]
     assert told == [(10, 10, None), (10, 15, 5)]
+    assert [message.nodes_written and message.nodes_written["src"].rows_out for message in sent] == [{}, 10], "what stays if it dies now"
     assert sent[-1].in_per_second > 0
     seen = execution_snapshot(operator(), execution.execution_id).metrics
     assert seen is not None
     assert (seen.rows_in, seen.nodes["src"].rows_out) == (10, 10)
+    assert seen.nodes_written == seen.nodes
     ear.close()
     assert (sent[-1].rows_in, sent[-1].nodes["src"].rows_out) == (10, 10)
 

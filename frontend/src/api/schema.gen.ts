@@ -4806,7 +4806,8 @@ export interface components {
          * @description Totals of an execution at `time`, and rates since the message before; `as_of_seq` is its newest event.
          *
          *     `batch_id`, `batch_ms` and `durations_ms` are of the newest batch that Spark committed; `under_way` is one that is not written yet,
-         *     told from its third second on, of several the one that lasts longest.
+         *     told from its third second on, of several the one that lasts longest. Meanwhile `nodes` count its rows too; `nodes_written` are
+         *     without them, which is what stays true where the driver dies.
          */
         MetricsMessage: {
             /**
@@ -4861,6 +4862,10 @@ export interface components {
             state_bytes: number;
             /** Nodes */
             nodes: {
+                [key: string]: components["schemas"]["NodeMetrics"];
+            };
+            /** Nodes Written */
+            nodes_written: {
                 [key: string]: components["schemas"]["NodeMetrics"];
             };
         };

@@ -25,6 +25,6 @@ export const snapshot = (seq: number, change: Partial<ExecutionSnapshot> = {}): 
 export const eventMessage = (seq: number, change: Partial<EventMessage> = {}): EventMessage => ({ type: 'event', seq, event: event(seq), execution: execution({ seq }), checkpoint: null, ...change })
 
 export const metrics = (time: string, change: Partial<MetricsMessage> = {}): MetricsMessage => ({
-  type: 'metrics', as_of_seq: 1, time, rows_in: 0, rows_out: 0, rows_rejected: 0, in_per_second: 0, out_per_second: 0, processed_per_second: 0, rejected_per_second: 0, batch_id: null, batch_ms: null, durations_ms: {}, under_way: null, backlog: null, buffer_size: null, backpressure_status: '', dropped: 0, watermark: '', state_rows: 0, state_bytes: 0, nodes: {},
+  type: 'metrics', as_of_seq: 1, time, rows_in: 0, rows_out: 0, rows_rejected: 0, in_per_second: 0, out_per_second: 0, processed_per_second: 0, rejected_per_second: 0, batch_id: null, batch_ms: null, durations_ms: {}, under_way: null, backlog: null, buffer_size: null, backpressure_status: '', dropped: 0, watermark: '', state_rows: 0, state_bytes: 0, nodes: {}, nodes_written: {},
   ...change,
 })
