@@ -11,6 +11,8 @@ export default defineConfig({
     isolate: false,
     unstubGlobals: true,
     setupFiles: ['src/test-begin.ts'],
+    // Ends what hangs; how long a page takes says more about what runs beside it.
+    testTimeout: 60_000,
     projects: [
       { extends: true, test: { name: 'pages', environment: 'jsdom', include: ['src/**/*.test.tsx'], setupFiles: ['src/test-setup.ts'] } },
       { extends: true, test: { name: 'logic', environment: 'node', include: ['src/**/*.test.ts'], sequence: { groupOrder: 1 } } },
