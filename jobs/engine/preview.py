@@ -160,8 +160,6 @@ def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit:
     except Exception as error:  # rows are only computed when they are taken
         if limit.cancelled:
             raise Cancelled from error
-        if isinstance(error, AtNode):
-            raise
         at, cause = _blamed(error, steps, node_id, limit)
         raise AtNode(at, cause) from cause
     finally:
@@ -181,6 +179,8 @@ def _origin(arrow: Arrow) -> str:
 
 def _blamed(error: Exception, steps: Steps, node_id: str, limit: Limit) -> tuple[str, Exception]:
     """What went wrong while rows were computed, and the node that did it as far as that can be told."""
+    if isinstance(error, AtNode):
+        node_id, error = error.node_id, error.__cause__ if isinstance(error.__cause__, Exception) else error
     code = steps_of_code(steps.plan.steps, steps.registry)
     if limit.passed and code:
         return code[-1].node_id, limit.error()

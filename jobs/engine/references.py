@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from jobs.engine.events import OUTDATED, Noticed, Report
-from jobs.engine.failure import failure_of
+from jobs.engine.failure import AtNode, failure_of
 from jobs.engine.steps import Arrow, Steps
 from jobs.nodes.base import NodeError
 from jobs.nodes.columns import column
@@ -65,7 +65,7 @@ class References:
 
         kept = self._kept.get(arrow.edge_id)
         if kept is None:
-            kept = self._kept[arrow.edge_id] = _read(make, keeping)
+            kept = self._kept[arrow.edge_id] = _read(make, keeping, arrow.source)
         elif time.monotonic() >= kept.due:
             kept = self._kept[arrow.edge_id] = self._again(arrow, kept, make, keeping)
         return kept.frame
@@ -84,7 +84,7 @@ class References:
         """What is there now; where it cannot be read, what was there before."""
         begun = time.monotonic()
         try:
-            fresh = _read(lambda: _as_before(read(), kept.frame.schema), keeping)
+            fresh = _read(lambda: _as_before(read(), kept.frame.schema), keeping, arrow.source)
         except Exception as error:
             if not kept.stale:
                 told = failure_of(error, self._steps.plan).message.partition("\n")[0]
@@ -141,12 +141,20 @@ def _as_before(found: DataFrame, before: StructType) -> DataFrame:
     return found.select(*(column(name) for name in before.names))
 
 
-def _read(read: Callable[[], DataFrame], keeping: Keeping) -> _Kept:
+def _read(read: Callable[[], DataFrame], keeping: Keeping, node_id: str) -> _Kept:
+    """The rows that come from `node_id`, which is told where they cannot be worked out: the flow that keeps them has no part in that."""
     found = read().limit(keeping.most_rows + 1).withColumn(_READING, F.lit(next(_readings))).persist()
     try:
-        if found.count() > keeping.most_rows:
+        if _count(found, node_id) > keeping.most_rows:
             raise _too_many(keeping)
     except BaseException:
         found.unpersist()
         raise
     return _Kept(found, time.monotonic() + keeping.seconds, datetime.now(UTC))
+
+
+def _count(frame: DataFrame, node_id: str) -> int:
+    try:
+        return frame.count()
+    except Exception as error:
+        raise AtNode(node_id, error) from error
