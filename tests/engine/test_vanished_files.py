@@ -31,8 +31,8 @@ def put(folder: Path, *numbers: int) -> None:
         unfinished.rename(folder / f"file {number}.csv")
 
 
-def plan_of(bench: Bench, *, kind: str = "source.file", attempt: int = 1, job_type: str = "STREAMING") -> Plan:
-    config = {"path": "incoming", "columns": [{"name": "id", "type": "long"}], "max_files_per_trigger": 1}
+def plan_of(bench: Bench, *, kind: str = "source.file", attempt: int = 1, job_type: str = "STREAMING", **more: Any) -> Plan:
+    config = {"path": "incoming", "columns": [{"name": "id", "type": "long"}], "max_files_per_trigger": 1, **more}
     return bench.plan(document({"csv": (kind, config), "out": TABLE}, "csv>out", type=job_type), generation="g", attempt=attempt)
 
 
@@ -81,10 +81,14 @@ def test_files_that_vanish_before_they_are_read_are_told_and_read_when_they_are_
     assert rows(bench) == list(range(12))
 
 
-def test_a_file_that_vanishes_while_it_is_read_is_told_too(bench: Bench, incoming: Path) -> None:
+@pytest.mark.parametrize("looked_through", [False, True], ids=["line by line", "looked through first"])
+def test_a_file_that_vanishes_while_it_is_read_is_told_too(
+    bench: Bench, incoming: Path, looked_through: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobs.engine.runner._CHECK_SECONDS", 3600)  # the file shall go at the check of its batch
     put(incoming, 0)
     VanishingFiles.folder = incoming
-    run, _ = bench.run(plan_of(bench, kind="source.vanishing", job_type="BATCH_ROLLER"))
+    run, _ = bench.run(plan_of(bench, kind="source.vanishing", job_type="BATCH_ROLLER", multi_line=looked_through))
     failed = failure_of(run)
     assert failed.message.startswith('"Csv": the file or folder ')
     assert failed.message.endswith(" is no longer there; put it back, then start again: it goes on where it was")
