@@ -57,7 +57,7 @@ def page_walk(
         link_pointer=config.link_pointer,
         at_once=config.concurrency,
         most_pages=config.most_pages,
-        asks_offset="offset" in config.places_used(),
+        asks=config.places_used(),
     )
     return PageWalk(paging, fetch, api.close, kept)
 

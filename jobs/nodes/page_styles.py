@@ -16,6 +16,8 @@ from jobs.nodes.places import place_names, text_filled, values_as_text
 Style = Literal["page", "offset", "cursor", "next_link", "link_header", "until_empty", "none"]
 #: They end with the first empty page, and repeat themselves when the records are the same again.
 COUNTED = frozenset({"page", "offset", "until_empty"})
+#: Places in a request that make it another for each page, where pages are counted.
+COUNTING = ("offset", "page", "cursor")
 #: Each page says where the next one is; pages may be empty on the way.
 CHAINED = frozenset({"cursor", "next_link", "link_header"})
 #: Pages that can be asked for before those in front of them are there.
@@ -44,8 +46,8 @@ class Paging:
     link_pointer: str = "/next"
     at_once: int = 8
     most_pages: int = 1_000_000
-    #: Whether `${offset}` stands in the request.
-    asks_offset: bool = False
+    #: Those of the places `${page}`, `${offset}` and the like that stand in the request.
+    asks: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -134,13 +136,11 @@ def is_over(paging: Paging, page: Page, rows: int, total: int | None) -> bool:
     return paging.style == "none" or (paging.style in AHEAD and total is not None and rows >= total)
 
 
-def circle_error(paging: Paging, page: Page) -> NodeError:
-    """The API is where it was before."""
+def circle_error(paging: Paging, page: Page, walked: int) -> NodeError:
+    """The API is where it was before, `walked` pages behind the beginning."""
     if paging.style in COUNTED:
-        named = {"page": paging.page_parameter, "offset": paging.offset_parameter}.get(paging.style, "")
-        check = f'check whether "{named}" is its {paging.style} parameter' if named else "check whether each request asks for others"
-        text = f"page {page.key.page} holds the same records as a page before it: the API repeats itself; {check}"
-    elif paging.style == "cursor":
+        return _repeated(paging, page, walked)
+    if paging.style == "cursor":
         text = (
             f'page {page.key.page} gives the cursor "{str(page.following)[:60]}" that came before: the API goes round in circles; '
             "check cursor parameter and pointer"
@@ -148,6 +148,35 @@ def circle_error(paging: Paging, page: Page) -> NodeError:
     else:
         text = f"page {page.key.page} links to a page that came before: the API goes round in circles; check its links"
     return NodeError(text, permanent=True)
+
+
+def _repeated(paging: Paging, page: Page, walked: int) -> NodeError:
+    """Records came again: what asks for others is not heeded, or there is one page alone, with all of them."""
+    number, (field, check) = page.key.page, _to_check(paging)
+    if walked == 1:
+        return NodeError(
+            f"page {number} holds the same records as the first: the API repeats itself; {check}, or choose paging none if it has one page",
+            permanent=True,
+            kind="user",
+            field=field,
+        )
+    return NodeError(
+        f"page {number} holds the same records as a page before it: the API repeats itself; {check}",
+        permanent=True,
+        kind="user",
+        field=field,
+    )
+
+
+def _to_check(paging: Paging) -> tuple[str, str]:
+    """What says which page is asked for: its field, and what to do about it."""
+    if place := next((name for name in COUNTING if name in paging.asks), ""):
+        return "paging", f"check whether it takes ${{{place}}} where that stands in the request"
+    if paging.style == "page":
+        return "page_parameter", f'check whether "{paging.page_parameter}" is its page parameter'
+    if paging.style == "offset":
+        return "offset_parameter", f'check whether "{paging.offset_parameter}" is its offset parameter'
+    return "paging", "check whether each request asks for others"
 
 
 def passed_over_error(page: Page, passed: int, rows: int) -> NodeError:

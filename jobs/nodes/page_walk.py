@@ -20,6 +20,7 @@ from jobs.nodes.page_styles import (
     AHEAD,
     CHAINED,
     COUNTED,
+    COUNTING,
     Page,
     PageKey,
     PageRequest,
@@ -151,7 +152,7 @@ class PageWalk:
         Else the page would not be the same at the offset of the records that were read.
         """
         paging, passed = self._paging, position.walked * self._paging.page_size
-        if paging.style != "page" or not paging.asks_offset or position.rows >= passed:
+        if paging.style != "page" or "offset" not in paging.asks or position.rows >= passed:
             return
         if not page.records and position.walked > 1 and passed - position.rows < paging.page_size:
             return  # the last page alone was short, as it may be; records that came since are no fault
@@ -213,7 +214,7 @@ class PageWalk:
         mark = "" if paging.style in COUNTED else hashlib.blake2b(met.encode(), digest_size=6).hexdigest()
         same = position.same + 1 if met == position.last else 1
         if self._goes_round(position, met, mark, same):
-            raise circle_error(paging, page)
+            raise circle_error(paging, page, position.walked)
         rows = position.rows + len(page.records)
         total = page.total if page.total is not None else position.total
         moved = replace(
@@ -236,8 +237,8 @@ class PageWalk:
         return moved
 
     def _goes_round(self, position: Position, met: str, mark: str, same: int) -> bool:
-        """Whether the walk is where it was before. Pages that say nothing of their place differ by what they hold alone."""
-        if self._paging.style == "until_empty":
+        """Whether the walk is where it was before. Pages that are asked for in the same way differ by what they hold alone."""
+        if self._paging.style == "until_empty" and self._paging.asks.isdisjoint(COUNTING):
             return same >= _MOST_SAME
         return self._paging.style != "none" and bool(met) and (met in (position.landmark, position.last) or mark in position.recent)
 

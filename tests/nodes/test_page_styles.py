@@ -266,6 +266,42 @@ def test_an_api_that_goes_round_in_circles_is_noticed(style: str, answer: Callab
         assert len(server.requests) <= (20 if style == "until_empty" else 3)
 
 
+SHORT = {"results": records(0, 7)}
+OFFSETS = [{"name": "from", "value": "${offset}"}]
+
+
+@pytest.mark.parametrize("pages", [1, 3])
+@pytest.mark.parametrize(
+    ("config", "field", "check"),
+    [
+        ({"paging": "page"}, "page_parameter", 'check whether "page" is its page parameter'),
+        ({"paging": "offset"}, "offset_parameter", 'check whether "offset" is its offset parameter'),
+        ({"paging": "page", "parameters": OFFSETS}, "paging", "check whether it takes ${offset} where that stands in the request"),
+        ({"paging": "until_empty", "parameters": OFFSETS}, "paging", "check whether it takes ${offset} where that stands in the request"),
+        ({"paging": "until_empty", "path": "things/${page}"}, "paging", "check whether it takes ${page} where that stands in the request"),
+    ],
+)
+@pytest.mark.parametrize("document", [SHORT, SHORT | {"total": 20}])
+def test_an_api_that_does_not_heed_what_it_is_asked_for_is_read_once_and_told(
+    document: dict[str, Any], config: dict[str, Any], field: str, check: str, pages: int
+):
+    with api_server(always(document)) as server:
+        walk = walk_of(server, total_pointer="/total", **config)
+        found, position = walk.batch(walk.start(), 1)
+        assert len(found) == 1
+        with pytest.raises(NodeError) as caught:
+            walk.batch(position, pages)
+    told = f"page 2 holds the same records as the first: the API repeats itself; {check}, or choose paging none if it has one page"
+    assert caught.value.message == told
+    assert (caught.value.permanent, caught.value.kind, caught.value.field) == (True, "user", field)
+
+
+def test_an_api_whose_total_says_that_it_has_one_page_is_asked_once():
+    with api_server(always(SHORT | {"total": 7})) as server:
+        assert ids(walk_of(server, paging="offset", total_pointer="/total")) == list(range(7))
+        assert len(server.requests) == 1
+
+
 def test_what_is_handed_out_until_it_is_gone_may_be_the_same_several_times():
     pages = iter([*([records(0, 2)] * 10), *([records(2, 4), records(0, 2)] * 20)])
     with api_server(lambda request: as_json({"results": next(pages, [])})) as server:
