@@ -5,10 +5,11 @@ from django.conf import settings
 from checkpoints.models import Checkpoint
 from jobs.models import Execution
 from jobs.nodes.durable_text import text_place
+from jobs.nodes.known_messages import NOTE
 from jobs.services.work_folders import work_folders
 
 #: What a position counts in: another topic of the same name is another place, whatever else of the job is changed.
-_PLACES = ("topic_ids.json",)
+_PLACES = ("topic_ids.json", NOTE)
 #: Columns that were found out: another version may well have asked for others.
 _COLUMNS = ("sampled_schema.json", "registered_schema.json", "schema.avsc")
 

@@ -37,10 +37,13 @@ def _placed(folder: Path, texts: dict[str, str]) -> None:
 
 
 def test_which_topics_were_read_and_what_their_columns_are_is_known_behind_a_restore(before: Execution) -> None:
-    _placed(execution_locations(before).work / "numbers", {"topic_ids": "ids", "sampled_schema": "columns", "begun": "where"})
-    assert taken(before) == {"topic_ids": "ids", "sampled_schema": "columns"}
-    assert taken(before, same_version=False) == {"topic_ids": "ids"}, "another version may ask for other columns"
-    assert taken(before, topic_ids="newer") == {"topic_ids": "newer", "sampled_schema": "columns"}
+    _placed(
+        execution_locations(before).work / "numbers",
+        {"topic_ids": "ids", "known_messages": "last", "sampled_schema": "columns", "begun": "where"},
+    )
+    assert taken(before) == {"topic_ids": "ids", "known_messages": "last", "sampled_schema": "columns"}
+    assert taken(before, same_version=False) == {"topic_ids": "ids", "known_messages": "last"}, "another version may ask for other columns"
+    assert taken(before, topic_ids="newer") == {"topic_ids": "newer", "known_messages": "last", "sampled_schema": "columns"}
 
 
 def test_where_nothing_is_left_of_the_generation_before_nothing_is_taken(before: Execution) -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.nodes import known_messages
 from jobs.nodes.base import REJECTED, ConnectionSettings, NodeError
 from jobs.nodes.rabbitmq import stream_reading
 from jobs.nodes.rabbitmq.stream_end import StreamEnd
@@ -285,6 +286,108 @@ def test_a_stream_that_was_made_anew_fails_the_job_or_is_read_from_its_beginning
     choosing.node.check_input({"offset": 5}, choosing.context)
     drain(spark, choosing, drained, tmp_path / "live")
     assert drained.everything == [0, 1, 2, 3, 4, 7, 8]
+
+
+def test_a_stream_made_anew_and_filled_past_the_position_is_not_read_on_unless_that_is_wanted(
+    spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer, stream: str, tmp_path: Path
+):
+    publish(rabbitmq_server, stream, numbered(0, 5))
+    built, drained = source(build, rabbitmq_server, stream, mode="stream"), Drained()
+    for number in (5, 7):
+        drain(spark, built, drained, tmp_path / "live")
+        built.node.checkpointed(drained.end_offset(), built.context)
+        publish(rabbitmq_server, stream, numbered(number, number + 2))
+    assert drained.everything == [0, 1, 2, 3, 4, 5, 6], "the same stream goes on"
+    built.node.check_input({"offset": 3}, built.context)
+    stream_delete(rabbitmq_server, stream)
+    rabbitmq_server.stream_create(stream)
+    publish(rabbitmq_server, stream, numbered(100, 110))
+    with pytest.raises(NodeError, match=rf"stream {stream} was deleted and made anew since it was read.*Lost messages") as caught:
+        read(spark, built)
+    assert (caught.value.permanent, caught.value.field) == (True, "lost_messages")
+    with pytest.raises(NodeError) as asked:
+        built.node.check_input({"offset": 3}, built.context)
+    assert asked.value.message == caught.value.message, "before a restore as well"
+    choosing = source(build, rabbitmq_server, stream, mode="stream", lost_messages="go_on")
+    choosing.node.check_input({"offset": 7}, choosing.context)
+    drain(spark, choosing, drained, tmp_path / "live")
+    assert drained.everything[7:] == [107, 108, 109]
+    choosing.node.checkpointed(drained.end_offset(), choosing.context)
+    read(spark, built)
+
+
+def test_a_running_job_hears_at_a_checkpoint_that_its_stream_was_made_anew(
+    spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer, stream: str
+):
+    built, beside = (source(build, rabbitmq_server, stream, mode="stream") for _ in range(2))
+    publish(rabbitmq_server, stream, numbered(0, 5))
+    read(spark, built)
+    beside.node.checkpointed({"offset": 5}, beside.context)
+    built.node.check([])
+    stream_delete(rabbitmq_server, stream)
+    rabbitmq_server.stream_create(stream)
+    publish(rabbitmq_server, stream, numbered(100, 110))
+    beside.node.checkpointed({"offset": 8}, beside.context)
+    with pytest.raises(NodeError, match=rf"stream {stream} was deleted and made anew"):
+        built.node.check([])
+    with pytest.raises(NodeError, match=rf"stream {stream} was deleted and made anew"):
+        read(spark, source(build, rabbitmq_server, stream, mode="stream"))
+
+
+def test_a_stream_that_is_shorter_than_what_was_read_of_it_is_not_gone_back_into(
+    spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer, stream: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(known_messages, "SETTLING_SECONDS", 0.0)
+    publish(rabbitmq_server, stream, numbered(0, 9))
+    built = source(build, rabbitmq_server, stream, mode="stream")
+    built.node.checkpointed({"offset": 9}, built.context)
+    stream_delete(rabbitmq_server, stream)
+    rabbitmq_server.stream_create(stream)
+    publish(rabbitmq_server, stream, numbered(100, 105))
+    built.node.checkpointed({"offset": 3}, built.context)
+    for act in (lambda: read(spark, built), lambda: built.node.check_input({"offset": 3}, built.context)):
+        with pytest.raises(
+            NodeError, match=f"messages of stream {stream} that were read are not there any more, nor any behind them"
+        ) as caught:
+            act()
+        assert (caught.value.permanent, caught.value.field) == (True, "lost_messages")
+
+
+def test_of_a_remembered_message_that_retention_took_nothing_is_said_and_another_one_is_remembered(
+    spark: SparkSession, build: Build, rabbitmq_server: RabbitMQServer
+):
+    name = f"s-{uuid4().hex[:8]}"
+    rabbitmq_server.stream_create(name, **SMALL, **{"x-max-length-bytes": 4_000})
+    publish(rabbitmq_server, name, numbered(0, 3))
+    built = source(build, rabbitmq_server, name, mode="stream")
+    built.node.checkpointed({"offset": 3}, built.context)
+    assert remembered(built, name) == 2
+    publish(rabbitmq_server, name, numbered(3, 400))
+    with StreamLine(settings(rabbitmq_server), name) as line:
+        wait_until(lambda: (line.look("first").first or 0) > 3, seconds=10, what="messages to be deleted")
+        newest = line.look().newest
+    read(spark, built)
+    built.node.check_input({"offset": newest}, built.context)
+    built.node.checkpointed({"offset": newest}, built.context)
+    built.node.check([])
+    assert remembered(built, name) == newest - 1
+    stream_delete(rabbitmq_server, name)
+
+
+def remembered(built: Built, stream: str) -> int:
+    """The offset of the message that is remembered."""
+    note = json.loads((built.context.work_dir / "known_messages.json").read_text())
+    return int(note[stream]["messages"]["offset"][0])
+
+
+def test_a_broker_that_is_away_when_a_checkpoint_completes_costs_it_nothing(build: Build, rabbitmq_server: RabbitMQServer, stream: str):
+    publish(rabbitmq_server, stream, numbered(0, 5))
+    built = source(build, rabbitmq_server, stream, mode="stream")
+    built.node.checkpointed({"offset": 0}, built.context)
+    built.node.checkpointed({"offset": 3}, built.context)
+    away = ConnectionSettings("main", "rabbitmq", {"host": "127.0.0.1", "port": 1, "user": USER}, {"password": PASSWORD})
+    built.node.checkpointed({"offset": 5}, replace(built.context, connections={"main": away}))
+    assert remembered(built, stream) == 2
 
 
 def test_the_end_of_a_stream_is_known_without_reading_what_is_known_already(rabbitmq_server: RabbitMQServer, stream: str):

@@ -14,6 +14,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from jobs.nodes import known_messages
 from jobs.nodes.base import REJECTED, Batch, ConnectionSettings, Limits, NodeError, Written
 from jobs.nodes.connections.rocketmq import RocketmqConnection
 from jobs.nodes.readers.replayed import reader_options
@@ -248,6 +249,86 @@ def test_messages_that_are_not_there_fail_the_job_or_are_left_out_as_chosen(
     drained.run(choosing.node.read(spark, choosing.context), tmp_path / "live")
     assert drained.everything == [1, 2]
     assert drained.end_offset() == {"broker-a/0": 2, "broker-a/1": 0}
+
+
+def topic_remake(server: RocketmqServer, topic: str) -> None:
+    """By RocketMQ's own codes: DELETE_TOPIC_IN_BROKER and DELETE_TOPIC_IN_NAMESRV."""
+    with RocketMq(server.settings) as client:
+        client.broker_asked(client.brokers()["broker-a"], 215, {"topic": topic})
+        client.broker_asked(server.name_servers, 216, {"topic": topic})
+    server.topic_create(topic, queues=2)
+    with RocketMq(server.settings) as client:
+        wait_until(lambda: set(newest(client, topic).values()) == {0}, seconds=30, what=f"topic {topic} made anew")
+
+
+def remembered(source: Any, topic: str) -> dict[str, int]:
+    """The offset of the message that is remembered of each queue."""
+    note = json.loads((source.context.work_dir / "known_messages.json").read_text())
+    return {queue: offset for queue, (offset, _) in note[topic]["messages"].items()}
+
+
+def test_a_topic_made_anew_and_filled_past_the_position_is_not_read_on_unless_that_is_wanted(
+    spark: SparkSession, build: Build, rocketmq_server: RocketmqServer, topic: str, tmp_path: Path
+):
+    source, drained = stream(build, rocketmq_server, topic), Drained()
+    for number in (0, 10):
+        send(rocketmq_server, topic, numbered(number, number + 1, number + 2))
+        send(rocketmq_server, topic, numbered(number + 3), queue=1)
+        drained.run(source.node.read(spark, source.context), tmp_path / "live")
+        source.node.checkpointed(drained.end_offset(), source.context)
+        assert remembered(source, topic) == {queue: offset - 1 for queue, offset in drained.end_offset().items()}
+    assert sorted(drained.everything) == [0, 1, 2, 3, 10, 11, 12, 13], "the same topic goes on"
+    source.node.check_input({"broker-a/0": 3, "broker-a/1": 0}, source.context)
+    topic_remake(rocketmq_server, topic)
+    send(rocketmq_server, topic, numbered(*range(100, 110)))
+    send(rocketmq_server, topic, numbered(*range(200, 210)), queue=1)
+    with pytest.raises(NodeError, match=rf"topic {topic} was deleted and made anew since it was read.*Lost messages") as caught:
+        source.node.read(spark, source.context)
+    assert (caught.value.permanent, caught.value.field) == (True, "lost_messages")
+    with pytest.raises(NodeError) as asked:
+        source.node.check_input({"broker-a/0": 3, "broker-a/1": 0}, source.context)
+    assert asked.value.message == caught.value.message, "before a restore as well"
+    choosing = stream(build, rocketmq_server, topic, lost_messages="go_on")
+    drained.run(choosing.node.read(spark, choosing.context), tmp_path / "live")
+    assert sorted(drained.everything)[8:] == [106, 107, 108, 109, *range(202, 210)]
+    choosing.node.checkpointed(drained.end_offset(), choosing.context)
+    source.node.read(spark, source.context)
+
+
+def test_a_running_job_hears_at_a_checkpoint_that_its_topic_was_made_anew(
+    spark: SparkSession, build: Build, rocketmq_server: RocketmqServer, topic: str
+):
+    source, beside = (stream(build, rocketmq_server, topic, tags="a") for _ in range(2))
+    send(rocketmq_server, topic, numbered(1, 2), tag="b")
+    source.node.read(spark, source.context)
+    beside.node.checkpointed({"broker-a/0": 2, "broker-a/1": 0}, beside.context)
+    source.node.check([])
+    topic_remake(rocketmq_server, topic)
+    send(rocketmq_server, topic, numbered(1, 2, 3), tag="b")
+    beside.node.checkpointed({"broker-a/0": 3, "broker-a/1": 0}, beside.context)
+    with pytest.raises(NodeError, match=rf"topic {topic} was deleted and made anew"):
+        source.node.check([])
+
+
+def test_a_message_that_is_remembered_may_lie_behind_the_position_or_be_deleted_or_its_broker_away(
+    spark: SparkSession, build: Build, rocketmq_server: RocketmqServer, topic: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(known_messages, "SETTLING_SECONDS", 0.0)
+    source = stream(build, rocketmq_server, topic)
+    send(rocketmq_server, topic, numbered(1, 2, 3))
+    source.node.checkpointed({"broker-a/0": 3, "broker-a/1": 0}, source.context)
+    source.node.read(spark, source.context)
+    source.node.check_input({"broker-a/0": 1, "broker-a/1": 0}, source.context)
+    away = replace(rocketmq_server.settings, config={**rocketmq_server.settings.config, "servers": "127.0.0.1:1"})
+    source.node.checkpointed({"broker-a/0": 1, "broker-a/1": 0}, replace(source.context, connections={"db": away}))
+    assert remembered(source, topic) == {"broker-a/0": 2}
+    note = source.context.work_dir / "known_messages.json"
+    note.write_text(json.dumps({topic: {"messages": {"broker-a/0": [-1, "it was before the oldest"]}, "made_anew": False}}))
+    source.node.read(spark, source.context)
+    note.write_text(json.dumps({topic: {"messages": {"broker-a/0": [70, "there were as many"]}, "made_anew": False}}))
+    source.node.checkpointed({"broker-a/0": 3, "broker-a/1": 0}, source.context)
+    with pytest.raises(NodeError, match=f"messages of topic {topic} that were read are not there any more, nor any behind them"):
+        source.node.read(spark, source.context)
 
 
 def test_the_group_goes_to_the_position_of_a_checkpoint_forwards_and_back(build: Build, rocketmq_server: RocketmqServer, topic: str):

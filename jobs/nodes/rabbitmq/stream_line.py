@@ -7,7 +7,7 @@ for. Offsets rise but are not dense: the broker's own notes take some.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -80,13 +80,13 @@ class StreamLine:
 
     def look(self, place: Place = "last") -> Look:
         """Both ends of what lies behind `place`. Moves nothing."""
-        with self._told() as line, _channel(line) as channel:
-            channel.basic_qos(prefetch_count=1)
-            found = self._consume(channel, place)
-            # Consumers of one channel are served in their order: with the last chunk here, that of the place is here as well.
-            last = found if place == "last" else self._consume(channel, "last")
-            _settle(line, channel, last)
+        found, last = self._chunks(place)
         return Look(found[0].offset if found else None, last[-1].offset + 1 if last else 0)
+
+    def at(self, offset: int) -> Delivered | None:
+        """The first message at or behind `offset`, None without one. Moves nothing."""
+        found, _ = self._chunks(offset)
+        return next((one for one in found if one.offset >= offset), None)
 
     @contextmanager
     def consumer(self, offset: int, ahead: int) -> Iterator[Consumer]:
@@ -96,6 +96,16 @@ class StreamLine:
             ended: list[object] = []
             channel.add_on_cancel_callback(ended.append)
             yield Consumer(self, line, channel, self._consume(channel, offset), ended)
+
+    def _chunks(self, place: Place) -> tuple[Sequence[Delivered], Sequence[Delivered]]:
+        """The chunk at `place`, from there on, and the last one."""
+        with self._told() as line, _channel(line) as channel:
+            channel.basic_qos(prefetch_count=1)
+            found = self._consume(channel, place)
+            # Consumers of one channel are served in their order: with the last chunk here, that of the place is here as well.
+            last = found if place == "last" else self._consume(channel, "last")
+            _settle(line, channel, last)
+        return found, last
 
     def _consume(self, channel: BlockingChannel, place: Place) -> list[Delivered]:
         """A list to which messages are added as they arrive."""

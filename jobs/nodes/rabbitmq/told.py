@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from operator import attrgetter
 from typing import Any
 
@@ -23,6 +24,13 @@ def headers_told(method: Any, properties: Any) -> dict[str, str]:
     if method.exchange:
         told["exchange"] = text_told(method.exchange)
     return told
+
+
+def sent_digest(value: bytes, properties: Any) -> str:
+    """Of what the sender wrote. Headers that begin with x- may be a broker's own, and be others from its next version."""
+    headers = sorted((str(name), text_told(held)) for name, held in (properties.headers or {}).items() if not str(name).startswith("x-"))
+    told = [headers, *(text_told(held) for held in (properties.message_id, properties.correlation_id, properties.timestamp))]
+    return sha256(json.dumps(told).encode() + value).hexdigest()
 
 
 def reading_act(connection: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.kafka_admin import KafkaAdmin
 from jobs.nodes.durable_text import text_place
+from jobs.nodes.known_messages import made_anew
 
 _MOST_NAMED = 5
 
@@ -28,12 +29,7 @@ class KnownTopics:
         if not (gone := sorted(topic for topic, told in ids.items() if told != kept[topic])):
             return None
         named = ", ".join(gone[:_MOST_NAMED]) + (", …" if len(gone) > _MOST_NAMED else "")
-        return NodeError(
-            f"{'topic' if len(gone) == 1 else 'topics'} {named} was deleted and made anew since it was read: the offset where this job "
-            'stands lies in other messages now; start from the beginning, or set "Lost messages" to go on there',
-            permanent=True,
-            field="lost_messages",
-        )
+        return made_anew("topic" if len(gone) == 1 else "topics", named)
 
     def keep(self, topics: Iterable[str], *, anew: bool) -> None:
         """Add those that are not known yet; `anew`, take all as they are now."""

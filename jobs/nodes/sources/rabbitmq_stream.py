@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from jobs.nodes.backlog import Backlog, Place, ReadsLog
@@ -11,12 +11,14 @@ from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.connections.rabbitmq_client import rabbitmq_silent
 from jobs.nodes.hand_positions import HandPositions, NumberPart
+from jobs.nodes.known_messages import NOTE, KnownMessages, Mark, RemembersMessages
 from jobs.nodes.node_error import reworded
 from jobs.nodes.patience import Patience
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.rabbitmq.stream_line import StreamLine
 from jobs.nodes.rabbitmq.stream_reading import SETTLING_SECONDS, StreamRange, StreamReading, lost_words
+from jobs.nodes.rabbitmq.told import sent_digest
 from jobs.nodes.sources.rabbitmq_stream_config import RabbitMQStreamConfig
 from jobs.nodes.unread_columns import TellsUnreadFields
 
@@ -34,7 +36,7 @@ _METADATA: MessageColumns = {
 _SAMPLED = 200
 
 
-class RabbitMQStreamSource(ReadsLog, TellsUnreadFields, Source[RabbitMQStreamConfig]):
+class RabbitMQStreamSource(ReadsLog, RemembersMessages, TellsUnreadFields, Source[RabbitMQStreamConfig]):
     """Reads messages from a RabbitMQ stream, as JSON, CSV, Avro, text or bytes.
 
     Unbounded; in an import or a query bounded by the newest message at the start. Exactly once: each message is read by its offset,
@@ -71,6 +73,8 @@ class RabbitMQStreamSource(ReadsLog, TellsUnreadFields, Source[RabbitMQStreamCon
         if not context.schema_only or not config.columns:
             with StreamLine(context.connection(config.connection), config.stream) as line:
                 line.look()
+        if context.mode == "stream" and not context.schema_only:
+            self.log_check(context)
         kept = context.work_dir / "sampled_schema.json" if context.mode == "stream" and not context.schema_only else None
         schema = payload_schema(spark, config, lambda: _newest(context), kept)
         metadata = _METADATA if config.metadata else {}
@@ -91,6 +95,17 @@ class RabbitMQStreamSource(ReadsLog, TellsUnreadFields, Source[RabbitMQStreamCon
             begin = look.first or 0
             if not begin <= at <= look.newest:
                 raise lost_words(line.act, config.stream, at, begin if begin > at else look.newest)
+        self.known_messages(context).check()
+
+    def known_messages(self, context: NodeContext[RabbitMQStreamConfig]) -> KnownMessages:
+        connection, stream = context.connection(context.config.connection), context.config.stream
+
+        def look(offsets: Mapping[str, int]) -> dict[str, Mark | None]:
+            with StreamLine(connection, stream) as line:
+                found = {name: line.at(offset) for name, offset in offsets.items()}
+            return {name: Mark(one.offset, sent_digest(one.value, one.properties)) if one else None for name, one in found.items()}
+
+        return KnownMessages(context.work_dir / NOTE, "stream", stream, look)
 
     def newest_texts(self, context: NodeContext[RabbitMQStreamConfig]) -> list[str]:
         return _newest(context)

@@ -12,12 +12,14 @@ from jobs.nodes.backpressure import Backpressure
 from jobs.nodes.base import REJECTED, NodeContext, NodeError, Source
 from jobs.nodes.connections.rocketmq_reach import rocketmq_away, rocketmq_silent
 from jobs.nodes.hand_positions import HandPositions, NumberEach
+from jobs.nodes.known_messages import NOTE, KnownMessages, Mark, RemembersMessages
 from jobs.nodes.misfits import rejected_again
 from jobs.nodes.node_error import reworded
 from jobs.nodes.patience import Patience
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.rocketmq.client import RocketMq
+from jobs.nodes.rocketmq.marks import queue_marks
 from jobs.nodes.rocketmq.positions import QueueRange, newest, offsets_json, offsets_of, oldest
 from jobs.nodes.rocketmq.pulling import Wanted
 from jobs.nodes.rocketmq.reading import SETTLING_SECONDS, QueueReading, lost_words
@@ -42,7 +44,7 @@ _DAMAGE = "__damage"
 _SAMPLED = 200
 
 
-class RocketmqSource(ReadsLog, TellsUnreadFields, Source[RocketmqSourceConfig]):
+class RocketmqSource(ReadsLog, RemembersMessages, TellsUnreadFields, Source[RocketmqSourceConfig]):
     """Reads messages from a RocketMQ topic, as JSON, CSV, Avro, text or bytes.
 
     Unbounded; in an import or a query bounded by the newest message at the start. Exactly once: each message is read by its queue
@@ -81,6 +83,8 @@ class RocketmqSource(ReadsLog, TellsUnreadFields, Source[RocketmqSourceConfig]):
         if not context.schema_only or not config.columns:
             with RocketMq(context.connection(config.connection)) as client:
                 client.route(config.topic)
+        if context.mode == "stream" and not context.schema_only:
+            self.log_check(context)
         kept = context.work_dir / "sampled_schema.json" if context.mode == "stream" and not context.schema_only else None
         schema = payload_schema(spark, config, lambda: _newest(context), kept)
         metadata = {**(_METADATA if config.metadata else {}), _DAMAGE: ("string", "damage")}
@@ -103,6 +107,17 @@ class RocketmqSource(ReadsLog, TellsUnreadFields, Source[RocketmqSourceConfig]):
                 if not begin <= at <= end:
                     following = begin if begin > at else end
                     raise lost_words(client.name, QueueRange(queue, at, following), at, following)
+        self.known_messages(context).check()
+
+    def known_messages(self, context: NodeContext[RocketmqSourceConfig]) -> KnownMessages:
+        config, connection = context.config, context.connection(context.config.connection)
+
+        def look(offsets: Mapping[str, int]) -> dict[str, Mark | None]:
+            with RocketMq(connection) as client:
+                found = queue_marks(client, Wanted(config.topic, config.group), offsets_of(offsets))
+            return {str(queue): mark for queue, mark in found.items()}
+
+        return KnownMessages(context.work_dir / NOTE, "topic", config.topic, look)
 
     def newest_texts(self, context: NodeContext[RocketmqSourceConfig]) -> list[str]:
         return _newest(context)
@@ -117,7 +132,8 @@ class RocketmqSource(ReadsLog, TellsUnreadFields, Source[RocketmqSourceConfig]):
         return Backlog(ends, Backpressure(config.backpressure, config.max_backlog)) if config.backpressure != "BUFFER" else None
 
     def checkpointed(self, position: Any, context: NodeContext[RocketmqSourceConfig]) -> None:
-        """Moves the consumer group to the checkpoint's offsets, at the brokers that are there."""
+        """Also moves the consumer group to the checkpoint's offsets, at the brokers that are there."""
+        super().checkpointed(position, context)
         config = context.config
         if not config.group_id:
             return
