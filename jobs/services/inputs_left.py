@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
@@ -11,6 +12,7 @@ from checkpoints.models import Checkpoint
 from checkpoints.storages import host_of
 from checkpoints.stores.local import LOCAL
 from jobs.engine.compiler import PlanInvalid
+from jobs.engine.plan import Plan
 from jobs.engine.steps import Steps
 from jobs.models import JobVersion
 from jobs.nodes.base import NodeError
@@ -33,7 +35,7 @@ def inputs_left(checkpoint: Checkpoint, *, version: int) -> list[CheckOut]:
     if row is None:
         return []
     try:
-        steps = Steps(plan_behind(checkpoint, row))
+        steps = Steps(_with_notes(plan_behind(checkpoint, row), checkpoint))
     except (Invalid, PlanInvalid):
         return []
     positions: Mapping[str, Any] = checkpoint.state_data.get("sources", {})
@@ -42,6 +44,11 @@ def inputs_left(checkpoint: Checkpoint, *, version: int) -> list[CheckOut]:
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="input left") as pool:
         found = pool.map(lambda node: _fault(steps, node, positions[node]), asked)
         return [check for check in found if check is not None]
+
+
+def _with_notes(plan: Plan, checkpoint: Checkpoint) -> Plan:
+    """So that sources find what they remember of what the checkpoint's generation read."""
+    return replace(plan, locations=replace(plan.locations, work=plan.locations.work / str(checkpoint.generation)))
 
 
 def _keeps_here(checkpoint: Checkpoint) -> bool:

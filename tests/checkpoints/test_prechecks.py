@@ -13,6 +13,7 @@ from django.utils import timezone
 from checkpoints.models import Checkpoint
 from jobs.models import Execution, ExecutionStatus, Job, MetricSample, Role
 from jobs.nodes.backpressure import Backpressure
+from jobs.nodes.sources.webhook import WebhookSource
 from jobs.nodes.spool import Message, Spool, spool_path
 from tests.checkpoints.kept import execution_row, kept, live_of, spark_folder
 from tests.checkpoints.test_checkpoint_api import ended, member, send
@@ -318,3 +319,15 @@ def test_a_source_that_cannot_be_asked_is_told_and_stands_in_nobodys_way(
     (told,) = [check for check in found["checks"] if check["name"] == "source.numbers"]
     words = '"Orders": whether it still has what comes behind this checkpoint cannot be asked now'
     assert (found["ok"], told["severity"], told["message"]) == (True, "warning", words)
+
+
+def test_sources_are_asked_with_what_they_remember_of_the_generation_of_the_checkpoint(
+    checkpoint: Checkpoint, operator: Client, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DATA_DIR = tmp_path
+    received(checkpoint, tmp_path, 2)
+    asked: list[Path] = []
+    monkeypatch.setattr(WebhookSource, "check_input", lambda self, position, context: asked.append(context.work_dir))
+    precheck(operator, checkpoint)
+    job_uid = str(checkpoint.execution.job.job_uid)
+    assert asked == [tmp_path / "work" / job_uid / str(checkpoint.generation) / "numbers"]
