@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pika
 import pytest
@@ -17,7 +18,7 @@ from jobs.models import Connection, Event, Execution, Job, Project
 from jobs.nodes.base import ConnectionSettings
 from jobs.nodes.rabbitmq.stream_line import StreamLine
 from jobs.nodes.rabbitmq.stream_reading import StreamRange, StreamReading
-from jobs.services.executions import checkpoint_request, execution_stop
+from jobs.services.executions import checkpoint_request, execution_restore, execution_resume, execution_stop
 from jobs.services.jobs import job_create
 from jobs.services.secrets import secret_encrypt
 from tests.driver.conftest import status_reached
@@ -144,3 +145,35 @@ def test_a_killed_broker_and_a_killed_driver_lose_and_double_nothing(
     assert (ended.processed_records, ended.failed_records) == (len(numbers), 0)
     kinds = set(Event.objects.filter(execution=ended).values_list("kind", flat=True))
     assert {"waiting", "answers"} <= kinds
+
+
+def test_a_stream_made_anew_while_the_job_was_stopped_is_refused_at_a_start_and_behind_a_restore(
+    worker: Worker, own_rabbitmq: RabbitMQServer, job: Job, start: Start, written: Written, user: User, data: Path, settings: Any
+) -> None:
+    settings.CHECKPOINT_ROOT = data / "checkpoints"  # where the worker has it
+
+    def publish(first: int, last: int) -> None:
+        with closing(own_rabbitmq.line()) as line:
+            channel = line.channel()
+            channel.confirm_delivery()
+            for number in range(first, last):
+                channel.basic_publish("", "orders", json.dumps({"id": number}).encode())
+
+    publish(0, 50)
+    execution = start(job)
+    wait_until(lambda: len(written()) == 50, seconds=150, what="rows")
+    execution_stop(execution=status_reached(execution, "RUNNING"), user=user)
+    stopped = status_reached(execution, "PAUSED")
+    with closing(own_rabbitmq.line()) as line:
+        line.channel().queue_delete("orders")
+    own_rabbitmq.stream_create("orders")
+    publish(1000, 1100)
+    execution_resume(execution=stopped, user=user)
+    refused = status_reached(stopped, "FAILED")
+    (checkpoint,) = Checkpoint.objects.filter(status="COMPLETED")
+    restored = status_reached(execution_restore(checkpoint=checkpoint, user=user), "FAILED")
+    assert restored.generation != refused.generation
+    for ended in (refused, restored):
+        assert "stream orders was deleted and made anew since it was read" in ended.error_message
+        assert (ended.error_node_id, ended.retry_count) == ("orders", 0)
+    assert written() == list(range(50))
