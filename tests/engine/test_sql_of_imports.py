@@ -14,6 +14,8 @@ pytestmark = pytest.mark.spark
         ("SELECT id FROM input WHERE id < 2 UNION ALL SELECT id + 8 FROM input WHERE id < 2", [0, 1, 8, 9]),
         ("SELECT id FROM input ORDER BY id DESC LIMIT 2", [8, 9]),
         ("SELECT id FROM input ORDER BY id OFFSET 8", [8, 9]),
+        ("SELECT id FROM input LIMIT int(3)", [0, 1, 2]),
+        ("SELECT id FROM input OFFSET length('12345678')", [8, 9]),
         ("SELECT CAST(row_number() OVER w AS long) AS id FROM input WINDOW w AS (ORDER BY id)", [*range(1, 11)]),
         ("SELECT id FROM input WHERE id IN (SELECT id + 7 FROM input)", [7, 8, 9]),
         ("WITH low AS (SELECT id FROM input WHERE id < 1) SELECT id FROM low UNION ALL SELECT id + 1 FROM low", [0, 1]),

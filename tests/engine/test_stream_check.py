@@ -54,6 +54,8 @@ NEIGHBOUR = "lag(id) OVER (PARTITION BY key ORDER BY id)"
         ("SELECT * FROM input ORDER BY id", "it sorts, and a stream has no end"),
         ("SELECT *, row_number() OVER (PARTITION BY key ORDER BY id) r FROM input", "looks at a row's neighbours"),
         ("SELECT * FROM input LIMIT 3", "gives no more after them"),
+        ("SELECT * FROM input LIMIT int(3)", "gives no more after them"),
+        ("SELECT * FROM input OFFSET abs(-3)", "it skips rows of a stream once in its life"),
         ("SELECT * FROM (SELECT * FROM input LIMIT 3) WHERE id > 1", "gives no more after them"),
         ("SELECT id FROM input UNION ALL SELECT id + 1 FROM input", "reads an input more than once"),
         ("SELECT a.id FROM input a JOIN input b ON a.id = b.id", "reads an input more than once"),

@@ -49,6 +49,17 @@ from jobs.nodes.flows.sql import SqlConfig, SqlFlow, table_names
         "SELECT vector_sum(v) FROM input",
         "SELECT vector_avg(v) FROM input",
         "SELECT id FROM input LIMIT CAST(10 AS INT)",
+        "SELECT id FROM input LIMIT int(10)",
+        "SELECT id FROM input limit\n`int` (10)",
+        "SELECT id FROM `my input` LIMIT length('ten rows')",
+        "SELECT id FROM input WHERE name = 'x' LIMIT '10'::int",
+        "SELECT id FROM input LIMIT CASE WHEN true THEN 5 END",
+        "SELECT id FROM input WHERE done IS NULL LIMIT -(-5)",
+        "SELECT id FROM (SELECT id FROM input /* none */ OFFSET if(true, 1, 2)) AS rest",
+        "SELECT limit FROM limit LIMIT /* rows */ + 3",
+        "SELECT m['a'] AS offset FROM input AS offset OFFSET int(2)",
+        "SELECT id FROM abs(1) LIMIT ALL OFFSET greatest(1, 2)",
+        "FROM input |> WHERE id > 1 |> LIMIT int(3)",
     ],
 )
 def test_these_do(query: str) -> None:
@@ -87,6 +98,12 @@ def test_these_do(query: str) -> None:
         "SELECT id, (SELECT label FROM VALUES (1, 'one') AS t (k, label) WHERE k = id) AS label FROM input",
         "SELECT abs(table) AS table, limit FROM a UNION ALL SELECT struct(table AS t), limit FROM (SELECT * FROM b)",
         "SELECT id FROM input UNION ALL SELECT id FROM VALUES (1, 2), (3, 4) AS t (id, k)",
+        "SELECT offset, limit - 1 AS less, offset::int, abs(offset - (limit)) FROM input",
+        "SELECT id, value offset FROM input limit WHERE (limit.offset > 1) AND offset IN (1, 2) OR NOT limit BETWEEN (1) AND (2)",
+        "SELECT CASE offset WHEN (1) THEN limit ELSE (offset) END AS offset, k limit FROM input offset",
+        "SELECT id FROM input LIMIT ALL",
+        "SELECT id, 'limit' AS `limit 5`, offset 'x' FROM input WHERE `limit` (1) AND partition LIKE limit || 'y'",
+        "SELECT id FROM input AS limit UNION ALL (SELECT id FROM offset UNION ALL SELECT offset (1) FROM other offset)",
     ],
 )
 def test_these_do_not(query: str) -> None:

@@ -39,7 +39,7 @@ _MINUS_FROM = re.compile(
 #: Words of a query that looks at several rows at once; strings, quoted names and comments are taken out first.
 _ACROSS_ROWS = re.compile(
     rf"\b(?:(?:group\s+by|join|distinct|intersect|except)\b|over\s*\(|(?:{_AGGREGATES})\s*\()"
-    r"|\bunion\b(?!\s+all\b)|\b(?:order|sort)\s+by\b|\b(?:limit|offset)\s*(?:[\d(]|cast\s*\()|(?:\)|\bnulls)\s*over\b|\btablesample\b"
+    r"|\bunion\b(?!\s+all\b)|\b(?:order|sort)\s+by\b|(?:\)|\bnulls)\s*over\b|\btablesample\b"
     r"|(?:\bin|\bexists|[=<>])\s*\(\s*(?:select|with)\b"
     rf"|{_MINUS}",
     re.IGNORECASE,
@@ -71,6 +71,22 @@ _WITHIN_ROW = re.compile(r"\bis\s+(?:not\s+)?distinct\s+from\b|(?<=like)\s+(?:an
 _QUOTED_NAME = r"`(?P<function>\w+)`(?=\s*\()|(?P<reads>\b(?:from|join)\s+)`(?P<table>\w+)`"
 _QUOTED_OR_COMMENT = re.compile(
     _QUOTED_NAME + r"|'(?:[^'\\]|\\.)*'|`[^`]*`|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|/\*.*?\*/", re.DOTALL | re.IGNORECASE
+)
+
+_WORD = re.compile(r"\|>|\w+|\S")
+#: LIMIT ALL takes all there are.
+_ALL_TAKEN = re.compile(r"\blimit\s+all\b")
+#: Behind these a column or a table is named, which may be called limit or offset; behind all else a clause of that name may begin.
+_BEFORE_NAME = re.compile(
+    r"all|and|as|between|both|by|case|cross|distinct|div|else|escape|except|exists|filter|for|from|having|ilike|in|intersect|is|join|"
+    r"lateral|leading|like|minus|not|on|or|outer|over|partition|regexp|rlike|select|some|table|then|trailing|union|using|view|when|where|"
+    r"window|with|[.,(\[=<>!+\-*/%|&^~:]"
+)
+#: These go on behind a name, and begin no number of rows.
+_BEHIND_NAME = re.compile(
+    r"and|anti|as|asc|between|cluster|collate|cross|desc|distribute|div|else|end|escape|except|for|from|full|group|having|ilike|in|inner|"
+    r"intersect|is|join|lateral|like|limit|minus|natural|not|nulls|offset|on|or|order|over|pivot|qualify|regexp|rlike|select|semi|sort|"
+    r"tablesample|then|union|unpivot|using|when|where|window|\|>|[.,)\]=<>!*/%|&^:]"
 )
 
 
@@ -109,7 +125,7 @@ class SqlFlow(PicksRows, Flow[SqlConfig]):
         read = _READ.findall(plain)
         is_across = _ACROSS_ROWS.search(bare) or _MINUS_FROM.search(plain)
         looks_up = len({*read} - {"values"}) > 1 and _QUERY_WITHIN.search(_TABLE_WITHIN.sub(" ", plain))
-        return bool(is_across or looks_up) or _lists_tables(plain) or len(read) > len(set(read))
+        return bool(is_across or looks_up) or _lists_tables(plain) or len(read) > len(set(read)) or _takes_some(config.query)
 
     def output_mode(self, config: SqlConfig) -> Literal["append", "update"]:
         return "update" if _GROUPED.search(_bare(config.query)) else "append"
@@ -146,6 +162,20 @@ def _bare(query: str) -> str:
 
 def _name_alone(quoted: re.Match[str]) -> str:
     return quoted["function"] or (f"{quoted['reads']}{quoted['table']}" if quoted["table"] else " ")
+
+
+def _takes_some(query: str) -> bool:
+    """Whether a LIMIT or an OFFSET stands there as a clause: behind something whole, and before a number in whatever form."""
+    words = _WORD.findall(_ALL_TAKEN.sub(" ", _QUOTED_OR_COMMENT.sub(_stand_in, query).lower()))
+    return any(
+        word in ("limit", "offset") and not _BEFORE_NAME.fullmatch(before) and not _BEHIND_NAME.fullmatch(behind)
+        for before, word, behind in zip(words, words[1:], words[2:], strict=False)
+    )
+
+
+def _stand_in(quoted: re.Match[str]) -> str:
+    """One word for a text or a name in quotes, and none for a comment."""
+    return " " if quoted.group().startswith(("--", "/*")) else f"{quoted['reads'] or ''} _ "
 
 
 def _lists_tables(query: str) -> bool:
