@@ -23,7 +23,7 @@ from jobs.nodes.connections.jdbc import JdbcConnection
 from jobs.nodes.connections.jdbc_session import jdbc_close, jdbc_open
 from jobs.nodes.jdbc_drivers import jdbc_drivers
 from jobs.nodes.node_error import SystemAway
-from jobs.nodes.sources.jdbc import JdbcSourceConfig
+from jobs.nodes.sources.jdbc import JdbcSourceConfig, read_dialect
 from jobs.nodes.sources.jdbc_dialect import Chunk, dialect_for
 from tests.nodes.conftest import Build, Built
 from tests.nodes.streams import Drained
@@ -162,6 +162,17 @@ def test_a_key_of_any_type_that_has_an_order_is_read_on_by(
     drained = Drained()
     drained.run(built.node.read(spark, built.context), tmp_path / "live")
     assert [sorted(ids) for _, ids in sorted(drained.batches.items())] == [[1, 2, *range(4, 9)], list(range(9, 16)), list(range(16, 21))]
+
+
+def test_what_is_no_number_is_no_key(build: Build, shop: Shop):
+    shop.run("""CREATE TABLE "odd" ("key" DOUBLE PRECISION); INSERT INTO "odd" VALUES (1), ('NaN'), ('-Infinity');""")
+    dialect = read_dialect(shop.source(build, {"table": "odd", "key_column": "key"}).context)
+    with dialect.cursor() as cursor:
+        dialect.columns(cursor)
+        for asked, found in ((dialect.last_key, "NaN"), (lambda cursor: dialect.chunk_end(cursor, Chunk(), 1), "-Infinity")):
+            with pytest.raises(NodeError, match=f"the key column key holds {found}, which is no place to read on from") as refused:
+                asked(cursor)
+            assert (refused.value.permanent, refused.value.field) == (True, "key_column")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from jobs.nodes.readers.table_rows import TableRowsStreamReader
 from jobs.nodes.sources import jdbc
 from jobs.nodes.sources.jdbc import read_dialect, reader_options
 from jobs.nodes.sources.jdbc_dialect import Chunk, ReadDialect
-from jobs.nodes.worker_errors import Carried, node_error_in
+from jobs.nodes.worker_errors import Carried, WorkerFailure, node_error_in
 from tests.nodes.conftest import Build, Built, Database
 from tests.nodes.streams import Drained
 
@@ -241,6 +241,77 @@ def test_a_sqlite_text_that_is_no_utf_8_rejects_its_row(spark: SparkSession, bui
         (3, "c", b"cafe\xe9"),
     ]
     assert [row[REJECTED] for row in rows if row[REJECTED]] == [r"word: cannot read 'b'cafe\xe9'' as string"]
+
+
+NAMED_LAST = {
+    "real": ("-Infinity", "0.1", "0.2", "1e10", "Infinity", "NaN", "NaN"),
+    "numeric": ("-Infinity", "0.1", "0.2", "1e10", "Infinity", "NaN", "NaN"),
+    "timestamptz": ("-infinity", "2020-01-01", "2021-01-01", "infinity", "infinity"),
+    "date": ("-infinity", "2020-01-01", "2021-01-01", "infinity", "infinity"),
+}
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("kind", NAMED_LAST)
+def test_a_key_behind_which_none_can_come_is_read_once_and_never_read_on_from(
+    spark: SparkSession, build: Build, postgres_database: Database, tmp_path: Path, kind: str, parts: int
+):
+    keys = NAMED_LAST[kind]
+    postgres_database.run(f"CREATE TABLE odd (key {kind}, id integer)")
+    postgres_database.run(f"INSERT INTO odd VALUES {', '.join(f'($${key}$$, {number})' for number, key in enumerate(keys))}")
+    config = {"table": "odd", "key_column": "key", "rows_per_batch": 2, "partitions": parts}
+    built = source(build, postgres_database, config, mode="stream")
+    drained = Drained()
+    drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert drained.everything == list(range(len(keys)))
+
+    def refused(position: dict[str, Any], **given: Any) -> Carried | None:
+        context = source(build, postgres_database, config | given, mode="stream", bounded="incremental" in given).context
+        reader = TableRowsStreamReader(reader_options(read_dialect(context), context), StructType([]))
+        with pytest.raises(WorkerFailure) as told:
+            reader.prepareForTriggerAvailableNow() if position["key"] is None and given else reader.latestOffset(
+                position, ReadAllAvailable()
+            )
+        return node_error_in(str(told.value))
+
+    looked_ahead = refused({"key": None, "rows": 0}, incremental=True)
+    for told, found in ((looked_ahead, keys[-1]), (refused({"key": keys[2], "rows": 3}), keys[4])):
+        assert told is not None
+        assert told.error.message == (
+            f"reading a table: the key column key holds {found}, which is no place to read on from; "
+            "leave such rows out by a query, or choose another"
+        )
+        assert (told.error.permanent, told.error.field) == (True, "key_column")
+    postgres_database.run("DELETE FROM odd")
+    told = refused({"key": keys[-1], "rows": 7})
+    assert told is not None
+    assert f"the last key that was read is {keys[-1]}" in told.error.message
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_text_may_say_nan(spark: SparkSession, build: Build, postgres_database: Database, tmp_path: Path):
+    postgres_database.run("CREATE TABLE words (id text)")
+    postgres_database.run("INSERT INTO words VALUES ('NaN'), ('infinity')")
+    config = {"table": "words", "key_column": "id", "rows_per_batch": 1, "incremental": True}
+    built = source(build, postgres_database, config, mode="stream")
+    drained = Drained()
+    drained.run(built.node.read(spark, built.context), tmp_path / "live")
+    assert sorted(drained.everything) == ["NaN", "infinity"]
+
+
+def test_a_number_of_sqlite_without_an_end_is_no_key(build: Build, sqlite_database: Database):
+    sqlite_database.run("CREATE TABLE odd (key REAL)")
+    sqlite_database.run("INSERT INTO odd VALUES (-9e999), (0.5), (9e999)")
+    dialect = read_dialect(source(build, sqlite_database, {"table": "odd", "key_column": "key"}).context)
+    with dialect.cursor() as cursor:
+        for asked, found in ((dialect.last_key, "Infinity"), (lambda cursor: dialect.chunk_end(cursor, Chunk(), 1), "-Infinity")):
+            with pytest.raises(NodeError, match=f"the key column key holds {found}, which is no place to read on from") as refused:
+                asked(cursor)
+            assert (refused.value.field, refused.value.permanent) == ("key_column", True)
+        assert dialect.chunk_end(cursor, Chunk(), 2) == 0.5
 
 
 @pytest.mark.parametrize("kind", ["text", "blob"])

@@ -19,7 +19,7 @@ from jobs.nodes.base import REJECTED, ConnectionSettings, Limits, NodeError
 from jobs.nodes.columns import quoted
 from jobs.nodes.gathering import gathered, row_size
 from jobs.nodes.sources.jdbc import JdbcSourceConfig
-from jobs.nodes.sources.jdbc_dialect import Chunk, ReadColumn, ReadDialect, dialect_for
+from jobs.nodes.sources.jdbc_dialect import Chunk, ReadColumn, ReadDialect, dialect_for, key_refused
 from jobs.nodes.worker_errors import carried_out
 
 
@@ -61,6 +61,19 @@ class _Table:
         roots, drivers = tuple(Path(root) for root in self._settings["file_roots"]), self._settings.get("jdbc_drivers", "")
         limits = Limits(file_roots=roots, data_dir=Path(self._settings["data_dir"]), jdbc_drivers=Path(drivers) if drivers else None)
         return dialect_for(connection, limits, self.config, int(self._settings.get("seconds", 0)))
+
+    def end_check(self, dialect: ReadDialect, read: Any, coming: Any) -> None:
+        """NodeError where rows that come later would never be read, as none can have a larger key. `read`, `coming`: the last keys."""
+        if self.bounded and not self.config.incremental:
+            return
+        if dialect.ends_with(read):
+            raise NodeError(
+                f"reading a table: the last key that was read is {read}, which is no place to read on from; start from the beginning",
+                permanent=True,
+                kind="user",
+            )
+        if dialect.ends_with(coming):
+            raise key_refused(self.config.key_column, coming)
 
     def parts(self, chunk: Chunk, rows: int | None = None) -> list[Chunk]:
         """What the tasks read, each its part."""
@@ -164,6 +177,7 @@ class TableRowsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             with carried_out(table.node_id), dialect.cursor() as cursor:
                 dialect.columns(cursor)  # tells the key's type
                 self._ceiling = dialect.last_key(cursor)
+                table.end_check(dialect, None, self._ceiling)
             self._is_empty = self._ceiling is None
             if not self._is_empty:
                 time.sleep(table.config.late_rows_seconds)
@@ -181,6 +195,7 @@ class TableRowsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
                 return start
             chunk = Chunk(start["key"], self._ceiling)
             end = dialect.chunk_end(cursor, chunk, table.config.rows_per_batch)
+            table.end_check(dialect, start["key"], end)
             if end is None:
                 return start
             if self._total is None and table.bounded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -72,6 +73,10 @@ class ReadDialect(ABC):
     @abstractmethod
     def key_bound(self) -> str:
         """SQL that turns a parameter back into a key."""
+
+    def ends_with(self, key: Any) -> bool:
+        """Whether no row that comes later can have a larger key than this one."""
+        return False
 
     def took_too_long(self) -> NodeError:
         return NodeError(
@@ -144,6 +149,23 @@ class ReadDialect(ABC):
         given = {sign: value for sign, value in conditions.items() if value is not None}
         text = " AND ".join(f"{self.key} {sign} {self.key_bound()}" for sign in given)
         return (f" WHERE {text}" if given else ""), tuple(given.values())
+
+
+def key_refused(key_column: str, key: Any) -> NodeError:
+    return NodeError(
+        f"reading a table: the key column {key_column} holds {key}, which is no place to read on from; "
+        "leave such rows out by a query, or choose another",
+        permanent=True,
+        kind="user",
+        field="key_column",
+    )
+
+
+def finite_key(key_column: str, key: Any) -> Any:
+    """`key`; NodeError for what is no number, or one without an end: JSON has neither, and not every database compares with them."""
+    if isinstance(key, float) and not math.isfinite(key):
+        raise key_refused(key_column, "NaN" if math.isnan(key) else "Infinity" if key > 0 else "-Infinity")
+    return key
 
 
 def dialect_for(settings: ConnectionSettings, limits: Limits, config: JdbcSourceConfig, seconds: int = 0) -> ReadDialect:

@@ -12,7 +12,7 @@ from jobs.nodes.base import NodeError
 from jobs.nodes.connections.jdbc_session import jdbc_close, jdbc_open, sql_told
 from jobs.nodes.gathering import fetched_ahead, fetched_first
 from jobs.nodes.node_error import reworded
-from jobs.nodes.sources.jdbc_dialect import BOUND, Chunk, ReadColumn, ReadDialect
+from jobs.nodes.sources.jdbc_dialect import BOUND, Chunk, ReadColumn, ReadDialect, finite_key
 from jobs.nodes.sources.jdbc_values import JdbcColumn, JdbcKey, columns_of, key_sql
 
 _FETCHED_KEYS = 1_000
@@ -131,7 +131,7 @@ class OtherReadDialect(ReadDialect):
 
     def _shown(self, results: Any) -> Any:
         assert self._key_column is not None, "the columns were asked for"
-        return self._key_column.shown(results, 1)
+        return finite_key(self.config.key_column, self._key_column.shown(results, 1))
 
     @contextmanager
     def _told_of_capitals(self, cursor: Any) -> Iterator[None]:

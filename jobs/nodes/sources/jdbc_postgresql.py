@@ -33,6 +33,11 @@ _TYPES: Mapping[str, str] = {
 #: In a cast these two mean length 1 where they stand bare: the types that take any length.
 _OF_ANY_LENGTH: Mapping[str, str] = {"character": "bpchar", "bit": "bit varying"}
 _MOST_DIGITS = 38
+#: Types that have a last value, behind all others; in a text these are words like any.
+_WITH_AN_END = frozenset(
+    {"real", "double precision", "numeric", "timestamp without time zone", "timestamp with time zone", "date", "interval"}
+)
+_ENDS = frozenset({"nan", "infinity"})
 #: The server ended a statement, or its waiting for a lock.
 _TOOK_TOO_LONG = ("57014", "55P03")
 
@@ -104,6 +109,9 @@ class PostgresqlReadDialect(ReadDialect):
 
     def key_bound(self) -> str:
         return f"CAST({BOUND} AS {self._key_type})"
+
+    def ends_with(self, key: Any) -> bool:
+        return self._key_type in _WITH_AN_END and str(key).lower() in _ENDS
 
 
 def _keep_far_times(session: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.sqlite import sqlite_limit, sqlite_open, sqlite_path
-from jobs.nodes.sources.jdbc_dialect import BOUND, Chunk, ReadColumn, ReadDialect
+from jobs.nodes.sources.jdbc_dialect import BOUND, Chunk, ReadColumn, ReadDialect, finite_key
 
 _DECLARED_DECIMAL = re.compile(r"^(?:DECIMAL|NUMERIC)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)$")
 _SAMPLED_ROWS = 1_000
@@ -95,13 +95,13 @@ class SqliteReadDialect(ReadDialect):
         return found
 
     def _of_keys(self, value: Any) -> Any:
-        """`value`; NodeError for bytes, and for a text that is none, which no offset can hold."""
+        """`value`; NodeError for bytes, a text that is none and a number without an end, which no offset can hold."""
         if isinstance(value, bytes):
             message = (
                 f"reading a table: the key column {self.config.key_column} holds binary, which has no order to read on by; choose another"
             )
             raise NodeError(message, permanent=True, kind="user", field="key_column")
-        return value
+        return finite_key(self.config.key_column, value)
 
 
 def _spark_type(declared: str) -> str:
