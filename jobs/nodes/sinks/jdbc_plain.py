@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from jobs.nodes.base import NodeContext, NodeError
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _STAGING = "batch_rows"
+#: In a statement the name (0), the type (1) or the rounding type (2) of a column that only the script finds out; no name holds it.
+_OPEN, _LEFT_OPEN = "\x00{}.{}\x00", re.compile(r"\x00(\d+)\.(\d)\x00")
 _MYSQL_TABLE = " CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 
 
@@ -48,24 +51,17 @@ def _utc_text(time: Column, time_zone: str) -> Column:
 
 
 def plain_lines(dialect: Dialect, schema: StructType, context: NodeContext[JdbcSinkConfig]) -> str:
-    """What writes `rows`, as `plain_rows` made them, to a table whose columns are called as those of `schema`."""
+    """What writes `rows`, as `plain_rows` made them, to a table whose columns are called as those of `schema`.
+
+    PostgreSQL's are found without regard to case, and filled in their own types: not all of them take a text by themselves.
+    """
     config = context.config
     table = TableName.parsed(config.table)
     written = schema_written(schema, config)
     target = dialect.qualified(table)
+    asks = dialect.kind == "postgresql"
     staging = f"temp.{dialect.quoted(_STAGING)}" if dialect.kind == "sqlite" else dialect.quoted(_STAGING)
-    flag = next((name for name in schema.names if config.delete_flag and name.lower() == config.delete_flag.lower()), "")
-    columns = {
-        field.name: TargetColumn(field.name, dialect.column_type(field.dataType, key=field.name in config.keys), True)
-        for field in written.fields
-    }
-    merge = Merge(table, staging, columns, config.keys, delete_flag=flag, update_columns=config.update_columns)
-    statements = [
-        *([config.sql_before] if config.sql_before else []),
-        *dialect.merge_statements(merge),
-        *([config.sql_after] if config.sql_after else []),
-        f"DROP TABLE {staging}",
-    ]
+    merge = _merge(dialect, schema, config, staging, asks=asks)
     marks = ", ".join([dialect.placeholder] * (len(schema.fields) + 1))
     into = ", ".join([*(dialect.quoted(name) for name in schema.names), ORDINAL_COLUMN])
     insert = f"INSERT INTO {staging} ({into})".replace("%", "%%" if dialect.placeholder == "%s" else "%") + f" VALUES ({marks})"
@@ -74,14 +70,52 @@ def plain_lines(dialect: Dialect, schema: StructType, context: NodeContext[JdbcS
             *_opened(dialect, context),
             "    cursor = database.cursor()",
             *([f"    cursor.execute({_text(_made(dialect, table, written, config))})"] if config.create_table else []),
+            *(_asked(dialect, table, written) if asks else []),
             f"    cursor.execute({_text(_staging(dialect, schema))})",
             "    numbered = ((*row, number) for number, row in enumerate(rows.toLocalIterator()))",
             f"    cursor.executemany({_text(insert)}, numbered)",
             *(["    if batch_id == 0:", f"        cursor.execute({_text(f'DELETE FROM {target}')})"] if config.mode == "overwrite" else []),
-            *(f"    cursor.execute({_text(statement)})" for statement in statements),
+            *([f"    cursor.execute({_text(config.sql_before)})"] if config.sql_before else []),
+            *(f"    cursor.execute({_found_in(statement) if asks else _text(statement)})" for statement in dialect.merge_statements(merge)),
+            *([f"    cursor.execute({_text(config.sql_after)})"] if config.sql_after else []),
+            f"    cursor.execute({_text(f'DROP TABLE {staging}')})",
             "    database.commit()",
         ]
     )
+
+
+def _merge(dialect: Dialect, schema: StructType, config: JdbcSinkConfig, staging: str, *, asks: bool) -> Merge:
+    """`asks`: names and types of the target's columns are left open, to be filled in with what `columns` of the script holds."""
+    flag = next((name for name in schema.names if config.delete_flag and name.lower() == config.delete_flag.lower()), "")
+    columns, keys = {}, config.keys
+    for number, field in enumerate(schema_written(schema, config).fields):
+        is_key = field.name.lower() in {key.lower() for key in keys}
+        kind = dialect.column_type(field.dataType, key=is_key)
+        name, kind, rounded = [_OPEN.format(number, part) for part in range(3)] if asks else (field.name, kind, "")
+        columns[field.name] = TargetColumn(name, kind, True, rounded=rounded)
+    if asks:
+        keys = tuple(column.name for name, column in columns.items() if name.lower() in {key.lower() for key in keys})
+    return Merge(TableName.parsed(config.table), staging, columns, keys, delete_flag=flag, update_columns=config.update_columns)
+
+
+def _asked(dialect: Dialect, table: TableName, schema: StructType) -> list[str]:
+    """What finds the columns that are written: a name between quotes, a type, and a type that rounds as the column does."""
+    heard = _Heard()
+    dialect.columns(heard, table)
+    own = [(field.name, dialect.column_type(field.dataType, key=False)) for field in schema.fields]
+    return [
+        f"    cursor.execute({_text(heard.statement)}, {heard.values!r})",
+        "    held = [(name, kind, rounded or kind) for name, kind, _, _, rounded in cursor.fetchall()]",
+        "    found = {column[0].lower(): column for column in held} | {column[0]: column for column in held}",
+        f"    named = [found.get(name) or found.get(name.lower()) or (name, kind, kind) for name, kind in {own!r}]",
+        "    columns = [(name.replace('\"', '\"\"'), kind, rounded) for name, kind, rounded in named]",
+    ]
+
+
+def _found_in(statement: str) -> str:
+    """The expression of a statement in which what was left open is filled in."""
+    filled = _LEFT_OPEN.sub(r"{\1[\2]}", statement.replace("{", "{{").replace("}", "}}"))
+    return f"{_text(filled)}.format(*columns)"
 
 
 class _Heard:
@@ -89,9 +123,13 @@ class _Heard:
 
     def __init__(self) -> None:
         self.statement = ""
+        self.values: Any = None
 
     def execute(self, statement: str, values: Any = None) -> None:
-        self.statement = statement
+        self.statement, self.values = statement, values
+
+    def fetchall(self) -> list[Any]:
+        return []
 
 
 def _made(dialect: Dialect, table: TableName, schema: StructType, config: JdbcSinkConfig) -> str:

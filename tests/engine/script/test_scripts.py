@@ -1,9 +1,12 @@
 """Whole scripts, run in a session of their own: sinks write what a run writes, secrets stay outside, what has no script says so."""
 
 import ast
+import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -81,6 +84,49 @@ def test_tables_are_written_as_by_a_run(spark, root, database: Database, monkeyp
     lines(root, "2.csv", "1,new,,false", "2,b,,true", "3,c,,false")
     run(spark, written.text, monkeypatch, tmp_path)
     assert sorted(database.rows("SELECT id, name FROM written")) == sorted(expected)
+
+
+@pytest.mark.postgres
+@pytest.mark.server
+@pytest.mark.parametrize("mode", ["upsert", "append"])
+def test_a_postgresql_table_of_others_takes_rows_in_its_own_types(spark, root, postgres_database: Database, monkeypatch, tmp_path, mode):  # noqa: F811
+    table = "{rows}%s"
+    postgres_database.run("CREATE TYPE mood AS ENUM ('glad', 'sad'); CREATE TABLE \"seen\" (doc jsonb)")
+    postgres_database.run(
+        f'CREATE TABLE "{table}" ("ID" uuid PRIMARY KEY, "Doc" jsonb, at timestamp, short varchar(3), n numeric(6,2) DEFAULT 7, '
+        'host inet, feels mood, tags text[], "q""t" json)'
+    )
+    postgres_database.run(f"INSERT INTO \"{table}\" VALUES ('0b0f6c3e-0000-4000-8000-000000000002', '{{}}', now(), 'old')")
+    columns = [{"name": name} for name in ("id", "doc", "short", "host", "feels", "tags", 'q"t')] + [{"name": "at", "type": "timestamp"}]
+    sink: dict[str, Any] = {"connection": "db", "table": table, "mode": mode}
+    sink |= {"keys": ["id"], "update_columns": ["doc", "at"]} if mode == "upsert" else {}
+    sink |= {"sql_before": "INSERT INTO seen VALUES ('{\"batch\": 1}')", "sql_after": f'INSERT INTO seen SELECT "Doc" FROM "{table}"'}
+    nodes = {
+        "rows": {"type": "source.file", "name": "Files", "config": {"path": "in", "format": "json", "columns": columns}},
+        "table": {"type": "sink.jdbc", "name": "Table", "config": sink},
+    }
+    given = {
+        "doc": '{"a": 1}',
+        "short": "new",
+        "host": "10.0.0.1",
+        "feels": "glad",
+        "tags": "{a,b}",
+        'q"t': "[1]",
+        "at": "2026-01-02T03:04:05Z",
+    }
+    ids = [f"0B0F6C3E-0000-4000-8000-00000000000{number}" for number in ((1, 2) if mode == "upsert" else (1, 3))]
+    (root / "in").mkdir()
+    (root / "in" / "1.json").write_text("\n".join(json.dumps({"id": one, **given}) for one in ids))
+    written = script(spark, root, nodes, ["rows table"], connections={"db": postgres_database.settings})
+    assert not written.problems
+    run(spark, written.text, monkeypatch, tmp_path)
+    found = postgres_database.rows(f'SELECT "ID"::text, "Doc", at, short, n, host, feels, tags, "q""t" FROM "{table}" ORDER BY 1')
+    at, others = datetime(2026, 1, 2, 3, 4, 5), (Decimal(7), "10.0.0.1", "glad", ["a", "b"], [1])
+    fresh = [(one.lower(), {"a": 1}, at, "new", *others) for one in ids]
+    if mode == "upsert":
+        fresh[1] = (ids[1].lower(), {"a": 1}, at, "old", Decimal(7), None, None, None, None)
+    assert [row for row in found if row[0] in [one.lower() for one in ids]] == fresh
+    assert len(postgres_database.rows("SELECT * FROM seen")) == 1 + len(found)
 
 
 def test_a_stream_forks_goes_on_behind_what_it_read_and_overwrites_only_once(spark, root, monkeypatch, tmp_path):  # noqa: F811
