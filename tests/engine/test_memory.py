@@ -170,9 +170,9 @@ def test_rows_that_several_sinks_read_are_let_go_however_the_run_ends(bench: Ben
 def test_a_table_beside_a_stream_that_cannot_be_read_is_not_kept(spark: SparkSession) -> None:
     before = kept_frames(spark)
     with pytest.raises(NodeError, match=r"more than 2 rows"):
-        _read(lambda: spark.range(3), Keeping(60, 2))
+        _read(lambda: spark.range(3), Keeping(60, 2), "table")
     with pytest.raises(Exception, match=r"it is gone"):
-        _read(lambda: spark.range(1).where("raise_error('it is gone') IS NULL"), Keeping(60, 2))
+        _read(lambda: spark.range(1).where("raise_error('it is gone') IS NULL"), Keeping(60, 2), "table")
     assert kept_frames(spark) == before
 
 

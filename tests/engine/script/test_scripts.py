@@ -122,7 +122,7 @@ def test_a_postgresql_table_of_others_takes_rows_in_its_own_types(spark, root, p
     run(spark, written.text, monkeypatch, tmp_path)
     found = postgres_database.rows(f'SELECT "ID"::text, "Doc", at, short, n, host, feels, tags, "q""t" FROM "{table}" ORDER BY 1')
     at, others = datetime(2026, 1, 2, 3, 4, 5), (Decimal(7), "10.0.0.1", "glad", ["a", "b"], [1])
-    fresh = [(one.lower(), {"a": 1}, at, "new", *others) for one in ids]
+    fresh: list[tuple[Any, ...]] = [(one.lower(), {"a": 1}, at, "new", *others) for one in ids]
     if mode == "upsert":
         fresh[1] = (ids[1].lower(), {"a": 1}, at, "old", Decimal(7), None, None, None, None)
     assert [row for row in found if row[0] in [one.lower() for one in ids]] == fresh
