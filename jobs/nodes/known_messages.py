@@ -16,13 +16,12 @@ from typing import Any, Literal, NamedTuple
 
 from jobs.nodes.durable_text import text_kept, text_place
 from jobs.nodes.node_error import NodeError
+from jobs.nodes.patience import SETTLING_SECONDS
 
 logger = logging.getLogger(__name__)
 
 #: In the `work_dir` of the source.
 NOTE = "known_messages.json"
-#: A broker that comes back after a crash may not know its newest messages at once.
-SETTLING_SECONDS = 3.0
 _UNTOLD = object()
 
 

@@ -153,19 +153,12 @@ def circle_error(paging: Paging, page: Page, walked: int) -> NodeError:
 def _repeated(paging: Paging, page: Page, walked: int) -> NodeError:
     """Records came again: what asks for others is not heeded, or there is one page alone, with all of them."""
     number, (field, check) = page.key.page, _to_check(paging)
+    text = f"page {number} holds the same records as a page before it: the API repeats itself; {check}"
     if walked == 1:
-        return NodeError(
-            f"page {number} holds the same records as the first: the API repeats itself; {check}, or choose paging none if it has one page",
-            permanent=True,
-            kind="user",
-            field=field,
+        text = (
+            f"page {number} holds the same records as the first: the API repeats itself; {check}, or choose paging none if it has one page"
         )
-    return NodeError(
-        f"page {number} holds the same records as a page before it: the API repeats itself; {check}",
-        permanent=True,
-        kind="user",
-        field=field,
-    )
+    return NodeError(text, permanent=True, kind="user", field=field)
 
 
 def _to_check(paging: Paging) -> tuple[str, str]:

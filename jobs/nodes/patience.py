@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 #: So long a task waits for its broker; then the job's own attempts count.
 SECONDS = 60.0
+#: A broker that comes back after a crash may not know its newest messages at once.
+SETTLING_SECONDS = 3.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 
 

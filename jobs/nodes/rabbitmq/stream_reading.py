@@ -9,13 +9,11 @@ from dataclasses import dataclass
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.connections.rabbitmq_client import RabbitMQAway
-from jobs.nodes.patience import Patience
+from jobs.nodes.patience import SETTLING_SECONDS, Patience
 from jobs.nodes.rabbitmq.stream_line import Consumer, Delivered, StreamLine
 
 logger = logging.getLogger(__name__)
 
-#: A broker that comes back after a crash may not know its newest messages at once.
-SETTLING_SECONDS = 3.0
 #: Fewer messages are not worth a task of their own.
 _FEW = 5_000
 _AHEAD = 1_000

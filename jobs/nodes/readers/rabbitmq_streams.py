@@ -13,9 +13,10 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTri
 from pyspark.sql.types import StructType
 
 from jobs.nodes.connections.rabbitmq_client import RabbitMQAway
+from jobs.nodes.patience import SETTLING_SECONDS
 from jobs.nodes.rabbitmq.stream_end import StreamEnd
 from jobs.nodes.rabbitmq.stream_line import Delivered, StreamLine
-from jobs.nodes.rabbitmq.stream_reading import SETTLING_SECONDS, StreamRange, StreamReading, lost_words, shared_out
+from jobs.nodes.rabbitmq.stream_reading import StreamRange, StreamReading, lost_words, shared_out
 from jobs.nodes.rabbitmq.told import headers_told, text_told
 from jobs.nodes.readers.replayed import ReaderSettings, worth_a_record_batch
 from jobs.nodes.sources.rabbitmq_stream_config import RabbitMQStreamConfig

@@ -12,12 +12,13 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from jobs.nodes.patience import SETTLING_SECONDS
 from jobs.nodes.readers.replayed import ReaderSettings, worth_a_record_batch
 from jobs.nodes.rocketmq.client import RocketMq, RocketmqAway
 from jobs.nodes.rocketmq.messages import Message, properties_of
 from jobs.nodes.rocketmq.positions import QueueRange, Start, admitted, begin, newest, offsets_json, offsets_of, oldest, ranges, shared_out
 from jobs.nodes.rocketmq.pulling import Wanted
-from jobs.nodes.rocketmq.reading import SETTLING_SECONDS, QueueReading, lost_words
+from jobs.nodes.rocketmq.reading import QueueReading, lost_words
 from jobs.nodes.rocketmq.route import Queue
 from jobs.nodes.sources.rocketmq_config import RocketmqSourceConfig
 from jobs.nodes.worker_errors import carried_out

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator, Sequence
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.patience import Patience
+from jobs.nodes.patience import SETTLING_SECONDS, Patience
 from jobs.nodes.rocketmq.client import RocketMq, RocketmqAway
 from jobs.nodes.rocketmq.line import Away, Refused
 from jobs.nodes.rocketmq.messages import Message
@@ -15,9 +15,6 @@ from jobs.nodes.rocketmq.pulling import Lost, Pull, Wanted
 from jobs.nodes.rocketmq.refusals import is_passing
 
 logger = logging.getLogger(__name__)
-
-#: A broker that comes back after a crash may not know its newest messages at once.
-SETTLING_SECONDS = 3.0
 
 
 class QueueReading:

@@ -152,6 +152,7 @@ class ReadDialect(ABC):
 
 
 def key_refused(key_column: str, key: Any) -> NodeError:
+    """What is told of a key behind which none can come: rows that come later would never be read."""
     return NodeError(
         f"reading a table: the key column {key_column} holds {key}, which is no place to read on from; "
         "leave such rows out by a query, or choose another",

@@ -13,11 +13,11 @@ from jobs.nodes.connections.rabbitmq_client import rabbitmq_silent
 from jobs.nodes.hand_positions import HandPositions, NumberPart
 from jobs.nodes.known_messages import NOTE, KnownMessages, Mark, RemembersMessages
 from jobs.nodes.node_error import reworded
-from jobs.nodes.patience import Patience
+from jobs.nodes.patience import SETTLING_SECONDS, Patience
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.rabbitmq.stream_line import StreamLine
-from jobs.nodes.rabbitmq.stream_reading import SETTLING_SECONDS, StreamRange, StreamReading, lost_words
+from jobs.nodes.rabbitmq.stream_reading import StreamRange, StreamReading, lost_words
 from jobs.nodes.rabbitmq.told import sent_digest
 from jobs.nodes.sources.rabbitmq_stream_config import RabbitMQStreamConfig
 from jobs.nodes.unread_columns import TellsUnreadFields

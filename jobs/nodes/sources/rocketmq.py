@@ -15,14 +15,14 @@ from jobs.nodes.hand_positions import HandPositions, NumberEach
 from jobs.nodes.known_messages import NOTE, KnownMessages, Mark, RemembersMessages
 from jobs.nodes.misfits import rejected_again
 from jobs.nodes.node_error import reworded
-from jobs.nodes.patience import Patience
+from jobs.nodes.patience import SETTLING_SECONDS, Patience
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.rocketmq.client import RocketMq
 from jobs.nodes.rocketmq.marks import queue_marks
 from jobs.nodes.rocketmq.positions import QueueRange, newest, offsets_json, offsets_of, oldest
 from jobs.nodes.rocketmq.pulling import Wanted
-from jobs.nodes.rocketmq.reading import SETTLING_SECONDS, QueueReading, lost_words
+from jobs.nodes.rocketmq.reading import QueueReading, lost_words
 from jobs.nodes.sources.rocketmq_config import RocketmqSourceConfig
 from jobs.nodes.unread_columns import TellsUnreadFields
 
