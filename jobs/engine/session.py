@@ -86,6 +86,7 @@ _LISTENING = {
 #: Spark keeps for its pages, which nobody sees, what it did: a thousand plans in words took 150 MB of each driver's heap.
 _REMEMBERED = {
     "spark.sql.ui.retainedExecutions": "50",
+    "spark.sql.ui.explainMode": "simple",
     "spark.ui.retainedJobs": "100",
     "spark.ui.retainedStages": "200",
     "spark.ui.retainedTasks": "5000",
@@ -135,6 +136,9 @@ def session_build(options: SessionOptions) -> SparkSession:
         java_names_keep()
         session = builder.getOrCreate()
         _ = session.streams  # the first that hears of streams: it stays, and with it Spark's thread that tells them
+        if options.prepared and java_classes_in(options.prepared):
+            java: Any = session
+            java._jvm.pipeline_web.HadoopSettings.lighten(java._jsc.hadoopConfiguration(), options.master.startswith("yarn"))
         return session
 
 
