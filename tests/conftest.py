@@ -37,7 +37,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What `--database-only` keeps is found by the fixtures a test uses, not by a marker someone may forget."""
+    """What `--database-only` keeps is found by the fixtures a test uses, not by a marker someone may forget.
+
+    RocketMQ comes last: while nobody asks it anything, it takes a twentieth of a processor all the same.
+    """
+    items.sort(key=lambda item: "rocketmq_server" in getattr(item, "fixturenames", ()))
     if not config.getoption("--database-only"):
         return
     touching = {"db", "transactional_db", "live_server"}
