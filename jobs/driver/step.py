@@ -17,9 +17,9 @@ _checks: ConnectionChecks | None = None
 
 
 class DriversStep(bootsteps.StartStopStep):
-    """After the pool: its processes are forked before any driver's pipe exists, so none of them keeps one open."""
+    """After what Celery forks: none of those processes keeps a driver's pipe open, or waits for ever for a lock of a thread of ours."""
 
-    requires = ("celery.worker.components:Pool",)
+    requires = ("celery.worker.components:Pool", "celery.worker.components:Beat")
 
     def start(self, worker: Any) -> None:
         global _supervisor, _watch, _checks
