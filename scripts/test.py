@@ -56,6 +56,12 @@ def suite_on_postgres() -> bool:
     return suite("--database-only", "-m", "not e2e and not faults and not one_database and (server or not slow)", through=server)
 
 
+def suite_with_servers(files: Iterable[Path]) -> bool:
+    """One part, in which each server starts once."""
+    elsewhere = [str(file) for file in files if not file.is_relative_to(ROOT / _NODES)]
+    return suite("-m", f"not processes and (nodes or server) and {LONG}", _NODES, *elsewhere)
+
+
 def suite_in_processes(files: Iterable[Path]) -> bool:
     chosen = f"processes and {LONG}"
     return suite("-m", chosen if postgres_missing() else f"{chosen} and not postgres_alone", *map(str, files))
@@ -93,8 +99,8 @@ def fetched(fetch: Callable[[], object]) -> bool:
 
 #: They begin in this order, each once one before it has ended: the longest come first.
 PARTS: Mapping[str, Part] = {
-    "the suite on SQLite, all but nodes": lambda: suite("-m", f"not processes and {LONG}", f"--ignore={_NODES}"),
-    "the suite on SQLite, nodes": lambda: suite("-m", f"not processes and {LONG}", _NODES),
+    "the suite on SQLite, without servers": lambda: suite("-m", f"not processes and not server and {LONG}", f"--ignore={_NODES}"),
+    "the suite on SQLite, nodes and servers": lambda: suite_with_servers(files_marked("server")),
     "the suite on SQLite, drivers": lambda: suite_in_processes(of_drivers(files_marked("processes"))),
     "the suite on SQLite, other processes": lambda: suite_in_processes(of_drivers(files_marked("processes"), wanted=False)),
     "the browser": lambda: suite("-m", "e2e", *map(str, files_marked("e2e"))),

@@ -2,7 +2,9 @@
 
 import gc
 import os
+import re
 import shutil
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,18 +44,42 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--database-only", action="store_true", help="only the tests that touch the database")
 
 
+@pytest.hookimpl(tryfirst=True)  # before marks choose
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What `--database-only` keeps is found by the fixtures a test uses, not by a marker someone may forget.
 
     Tests of servers that are busy with themselves come last, so that these live shortly.
     """
-    items.sort(key=lambda item: [server in getattr(item, "fixturenames", ()) for server in _RESTLESS])
+    _mark(items)
+    items.sort(key=_restlessness)
     if not config.getoption("--database-only"):
         return
     touching = {"db", "transactional_db", "live_server"}
     kept = [item for item in items if item.get_closest_marker("django_db") or touching & set(getattr(item, "fixturenames", ()))]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
+
+
+def _mark(items: list[pytest.Item]) -> None:
+    """Tests of node types by their folder; of tests that are `each_once` the combinations beyond that as `faults`."""
+    combined = defaultdict(list)
+    for item in items:
+        if "nodes" in item.path.parts:
+            item.add_marker("nodes")
+        if item.get_closest_marker("each_once"):
+            combined[item.nodeid.partition("[")[0]].append(item)
+    for test in combined.values():
+        indices = [item.callspec.indices for item in test]  # type: ignore[attr-defined]
+        counts = {name: 1 + max(one[name] for one in indices) for name in indices[0]}
+        for item, one in zip(test, indices, strict=True):
+            if not any(all(one[name] == number % counts[name] for name in counts) for number in range(max(counts.values()))):
+                item.add_marker("faults")
+
+
+def _restlessness(item: pytest.Item) -> list[bool]:
+    """Which of the restless servers it uses, by its fixtures or, where a parameter says which one to ask for, by its name."""
+    words = re.split(r"[^a-z]+", item.name)
+    return [server in getattr(item, "fixturenames", ()) or server.removesuffix("_server") in words for server in _RESTLESS]
 
 
 def pytest_collection_finish() -> None:

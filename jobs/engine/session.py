@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from jobs.engine.java_names import java_names_keep
@@ -129,17 +130,20 @@ def session_build(options: SessionOptions) -> SparkSession:
     """This process's session, built on the first call (5 to 8 s) and handed out again after that, whatever the options."""
     with _building:
         _environment_set(options)
-        builder = SparkSession.builder.master(options.master).appName(options.app_name)
-        for key, value in session_conf(options).items():
-            builder = builder.config(key, value)
+        conf = {"spark.master": options.master, "spark.app.name": options.app_name, **session_conf(options)}
         _quiet()
         java_names_keep()
-        session = builder.getOrCreate()
+        if SparkContext._active_spark_context is None and options.prepared and java_classes_in(options.prepared):
+            _LeanContext(conf=SparkConf().setAll(list(conf.items())))
+        session = SparkSession.builder.config(map=conf).getOrCreate()
         _ = session.streams  # the first that hears of streams: it stays, and with it Spark's thread that tells them
-        if options.prepared and java_classes_in(options.prepared):
-            java: Any = session
-            java._jvm.pipeline_web.HadoopSettings.lighten(java._jsc.hadoopConfiguration(), options.master.startswith("yarn"))
         return session
+
+
+class _LeanContext(SparkContext):
+    def _initialize_context(self, jconf: Any) -> Any:
+        java: Any = self._jvm
+        return java.JavaSparkContext(java.pipeline_web.LeanContext(jconf))
 
 
 def session_conf(options: SessionOptions) -> dict[str, str]:

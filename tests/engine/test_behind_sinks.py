@@ -22,6 +22,7 @@ def ids(plan: Any, sink: str) -> list[int]:
     return sorted(row.id for rows in CollectSink.rows[plan.generation + sink].values() for row in rows)
 
 
+@pytest.mark.each_once
 @pytest.mark.parametrize("policy", ["dead_letter", "fail", "drop"])
 @pytest.mark.parametrize("job_type", ["STREAMING", "BATCH_ROLLER", "SQL_TASK"])
 def test_refused_rows_go_on_with_their_reason_through_flows_to_other_sinks(bench: Bench, job_type: str, policy: str) -> None:

@@ -61,6 +61,7 @@ def test_what_is_escaped_in_a_request_is_sent_as_text(bench: Bench) -> None:
     assert request.query == {"q": "${id}-0"}
 
 
+@pytest.mark.each_once
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("edges", "behind"),

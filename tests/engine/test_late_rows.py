@@ -170,6 +170,7 @@ def result(value):
 """
 
 
+@pytest.mark.each_once
 @pytest.mark.parametrize("flow", ["flow.window_aggregate", "flow.window_reduce"])
 @pytest.mark.parametrize("window", EACH_WINDOW)
 def test_late_rows_are_led_on_as_they_came(bench: Bench, window: str, flow: str) -> None:

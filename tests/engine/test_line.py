@@ -15,6 +15,7 @@ COLUMNS = [{"name": "id", "type": "long"}, {"name": "amount", "type": "double"}]
 MORE: tuple[str, dict[str, Any]] = ("flow.compute_columns", {"columns": [{"name": "twice", "expression": "value * 2"}]})
 
 
+@pytest.mark.each_once
 @ROLLER_AND_WHOLE
 @pytest.mark.parametrize("never", ["'${env}' = 'prod'", "1 = 0", "id > 0 and false", "cast(null as boolean)"])
 @pytest.mark.parametrize("between", [False, True])
@@ -89,6 +90,7 @@ def test_rejecting_between_filters_counts_every_kind(bench: Bench, job_type: str
     assert heard.rows("check", "rejected") == 80
 
 
+@pytest.mark.each_once
 @ROLLER_AND_WHOLE
 @pytest.mark.parametrize("format", ["csv", "json", "parquet", "orc", "avro", "xml"])
 def test_a_file_whose_filter_spark_could_push_into_the_scan_counts_every_row(bench: Bench, job_type: str, format: str) -> None:

@@ -16,6 +16,7 @@ def sql(query: str) -> tuple[str, dict[str, Any]]:
     return "flow.sql", {"query": query}
 
 
+@pytest.mark.each_once
 @pytest.mark.parametrize(
     "step",
     [

@@ -73,6 +73,7 @@ FLOWS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.each_once
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize(
     ("kind", "late_then"), [("sliding", "4 h"), ("session", "4 h"), ("sliding", "5 h")], ids=["sliding", "session", "later rows are taken"]
@@ -111,9 +112,9 @@ def test_windows_of_shuffled_rows_are_those_of_sorted_ones(bench: Bench, kind: s
     "window",
     [
         {"kind": "tumbling"},
-        {"kind": "sliding", "slide": "7 min", "offset": "2 min"},
+        pytest.param({"kind": "sliding", "slide": "7 min", "offset": "2 min"}, marks=pytest.mark.faults),
         {"kind": "session"},
-        {"kind": "tumbling", "emit": "update"},
+        pytest.param({"kind": "tumbling", "emit": "update"}, marks=pytest.mark.faults),
     ],
     ids=["tumbling", "sliding", "session", "updates"],
 )

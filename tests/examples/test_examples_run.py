@@ -27,6 +27,7 @@ from jobs.nodes.base import ConnectionSettings, Limits
 from jobs.nodes.plainly import secret_stand_in
 from jobs.services.examples import example_document
 from jobs.services.flights import day_feed, flight_rows, tables_copy
+from tests.engine.script.processes import SHORT_LIVED_JAVA
 from tests.examples.real_data import flights, table
 
 pytestmark = [pytest.mark.processes, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(400)]
@@ -90,7 +91,8 @@ class Bench:
         place.write_text(written.text, encoding="utf-8")
         submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
         command = [str(submit), "--driver-memory", "1g", str(place), "--until-drained"]
-        environment = {**os.environ, **secrets, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+        python = {"PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable}
+        environment = {**os.environ, **SHORT_LIVED_JAVA, **secrets, **python, "SPARK_LOCAL_IP": "127.0.0.1"}
         done = subprocess.run(command, cwd=place.parent, env=environment, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stderr[-3000:]
 

@@ -51,6 +51,7 @@ def test_rows_that_come_and_go_while_pages_are_read_shift_none_of_the_others(
     assert len(drained.batches) > 4
 
 
+@pytest.mark.each_once
 @pytest.mark.spark
 @pytest.mark.parametrize("mode", ["stream", "batch"])
 def test_several_tasks_read_each_their_share(spark: SparkSession, build: Build, database: Database, tmp_path: Path, mode: str):

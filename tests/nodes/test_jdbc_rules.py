@@ -356,6 +356,7 @@ def test_own_sql_opens_no_other_file(spark: SparkSession, build: Build, sqlite_d
     assert not outside.exists()
 
 
+@pytest.mark.each_once
 @pytest.mark.spark
 @pytest.mark.parametrize("key_type", ["long", "string"])
 @pytest.mark.parametrize("flag", [False, True])

@@ -251,6 +251,7 @@ NAMED_LAST = {
 }
 
 
+@pytest.mark.each_once
 @pytest.mark.postgres
 @pytest.mark.server
 @pytest.mark.parametrize("parts", [1, 3])
@@ -332,6 +333,7 @@ def test_a_key_of_sqlite_that_is_no_text_is_refused(build: Build, sqlite_databas
     assert (refused.value.field, refused.value.permanent) == ("key_column", True)
 
 
+@pytest.mark.each_once
 @pytest.mark.parametrize("name", ["shown", "chunk_key", "place"])
 def test_a_key_may_be_called_as_it_likes(spark: SparkSession, build: Build, database: Database, tmp_path: Path, name: str):
     database.run(f"CREATE TABLE numbers ({name} integer, id integer)")
