@@ -135,7 +135,7 @@ def session_build(options: SessionOptions) -> SparkSession:
         java_names_keep()
         if SparkContext._active_spark_context is None and options.prepared and java_classes_in(options.prepared):
             _LeanContext(conf=SparkConf().setAll(list(conf.items())))
-        session = SparkSession.builder.config(map=conf).getOrCreate()
+        session = SparkSession.builder.config(map={**conf}).getOrCreate()
         _ = session.streams  # the first that hears of streams: it stays, and with it Spark's thread that tells them
         return session
 
