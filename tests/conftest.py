@@ -69,10 +69,11 @@ def _mark(items: list[pytest.Item]) -> None:
         if item.get_closest_marker("each_once"):
             combined[item.nodeid.partition("[")[0]].append(item)
     for test in combined.values():
-        indices = [item.callspec.indices for item in test]  # type: ignore[attr-defined]
-        counts = {name: 1 + max(one[name] for one in indices) for name in indices[0]}
-        for item, one in zip(test, indices, strict=True):
-            if not any(all(one[name] == number % counts[name] for name in counts) for number in range(max(counts.values()))):
+        parameters = [item.callspec._idlist for item in test]  # type: ignore[attr-defined]
+        known = [list(dict.fromkeys(ids)) for ids in zip(*parameters, strict=True)]
+        quick = {tuple(ids[number % len(ids)] for ids in known) for number in range(max(map(len, known)))}
+        for item, chosen in zip(test, parameters, strict=True):
+            if tuple(chosen) not in quick:
                 item.add_marker("faults")
 
 

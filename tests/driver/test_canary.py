@@ -57,6 +57,7 @@ def test_tasks_are_taken_again_after_redis_was_killed_or_flushed(database_url: s
     assert not WorkerRow.objects.exists()
 
 
+@pytest.mark.faults
 def test_connections_that_went_silent_are_opened_anew(database_url: str, tmp_path: Path, redis: RedisServer) -> None:
     with Flow(redis.port) as flow:
         url = f"redis://127.0.0.1:{flow.port}/0"

@@ -159,6 +159,7 @@ def test_a_store_that_is_away_fails_checkpoints_and_never_the_stream(
     assert not list(data.glob("checkpoints/*/checkpoints/*/[0-9]*")), "nothing stays on the local disk"
 
 
+@pytest.mark.faults
 def test_a_driver_killed_while_it_uploads_leaves_no_checkpoint_that_looks_whole(
     database_url: str,
     user: User,
@@ -211,6 +212,7 @@ def aged(*folders: Path) -> None:
             os.utime(path, (time.time() - 7200,) * 2)
 
 
+@pytest.mark.faults
 def test_a_store_that_is_not_there_is_told_and_the_local_disk_taken(
     database_url: str, user: User, start: Start, numbers_job: Callable[..., Job], data: Path
 ) -> None:

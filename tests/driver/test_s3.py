@@ -116,6 +116,7 @@ def test_numbered_rows_arrive_once_over_kills_of_the_driver_and_of_the_store(
     assert not [name for name in files.find("lake/out/.pipeline") if "/aside/" in name]
 
 
+@pytest.mark.faults
 def test_a_stop_does_not_wait_for_a_store_that_is_away(
     worker: Worker, own_s3: S3Server, user: User, start: Callable[..., Execution]
 ) -> None:

@@ -42,6 +42,7 @@ def cancelled_and_to_be_deleted() -> list[Checkpoint]:
     return rows
 
 
+@pytest.mark.faults
 def test_a_worker_ends_beside_a_silent_store_and_the_next_clean_up_goes_on(
     database_url: str, own_s3: S3Server, tmp_path: Path, settings: Any
 ) -> None:

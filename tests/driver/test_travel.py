@@ -109,6 +109,7 @@ def test_jobs_with_and_without_state_go_on_elsewhere_without_a_row_lost_or_doubl
     assert total == newest + 1, "what the state held when it left is part of every sum"
 
 
+@pytest.mark.faults
 def test_a_source_of_ours_goes_on_from_the_position_that_was_set(
     database_url: str, user: User, start: Start, tmp_path: Path, settings: Any
 ) -> None:

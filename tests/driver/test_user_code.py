@@ -82,6 +82,7 @@ def answered(question: dict[str, Any]) -> bool:
         return False
 
 
+@pytest.mark.faults
 def test_a_preview_that_spark_ends_by_is_told_as_that(database_url: str, data: Path, user: User, numbers_job: Callable[..., Job]) -> None:
     """An error for want of memory in a task ends the JVM."""
     plain = numbers_job(job_type="BATCH_ROLLER", source={"total_rows": 60, "rows_per_batch": 60})

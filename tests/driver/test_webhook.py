@@ -121,6 +121,7 @@ def posting_job(user: User, address: str) -> Job:
     return job_create(user=user, document=document)
 
 
+@pytest.mark.faults
 def test_what_one_job_posts_another_receives_once_over_a_kill_of_their_driver(
     live_server: Any, database_url: str, job: Job, start: Start, written: Written, user: User, data: Path
 ) -> None:

@@ -87,6 +87,7 @@ def hung_up(request: Request) -> Answer:
     raise ConnectionResetError
 
 
+@pytest.mark.faults
 def test_an_api_that_goes_away_is_told_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     (tmp_path / "job.yml").write_text(API)
@@ -138,6 +139,7 @@ def run_copy(folder: Path, server: ApiServer) -> subprocess.CompletedProcess[str
     return subprocess.run([sys.executable, "manage.py", *given], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
 
 
+@pytest.mark.faults
 def test_rows_go_from_one_api_to_another_and_what_it_refuses_is_counted(tmp_path: Path) -> None:
     def answer(request: Request) -> Answer:
         if request.method == "GET":
@@ -155,6 +157,7 @@ def test_rows_go_from_one_api_to_another_and_what_it_refuses_is_counted(tmp_path
     assert "canary-4711" not in done.stdout + done.stderr
 
 
+@pytest.mark.faults
 def test_an_api_that_refuses_the_sign_in_of_a_sink_ends_the_run_at_once(tmp_path: Path) -> None:
     with api_server(lambda request: paged(30)(request) if request.method == "GET" else (401, {}, b"canary-4711")) as server:
         done = run_copy(tmp_path, server)
