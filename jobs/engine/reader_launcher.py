@@ -1,4 +1,4 @@
-"""Stands where Spark starts a Python that reads a stream: has it forked by `reader_server`, and lives as long as it does.
+"""Stands where Spark starts a Python that reads, or plans to: has it forked by `reader_server`, and lives as long as it does.
 
 Run by path, isolated and without site-packages, so that it begins at once: it imports nothing that is not Python's own. Where nothing can
 be forked it becomes the Python that Spark asked for.
@@ -54,7 +54,8 @@ def _server_started(python: str, address: str) -> int:
 
 def _forked(line: socket.socket) -> int:
     """The pid of a reader with this process's files, surroundings and folder. OSError or ValueError where there is none."""
-    asked = json.dumps({"module": sys.argv[2], "environment": dict(os.environ), "folder": os.getcwd()}).encode()
+    module, *arguments = sys.argv[2:]
+    asked = json.dumps({"module": module, "arguments": arguments, "environment": dict(os.environ), "folder": os.getcwd()}).encode()
     socket.send_fds(line, [len(asked).to_bytes(4, "big")], [0, 1, 2])
     line.sendall(asked)
     return int.from_bytes(line.recv(4), "big") or int("no pid")

@@ -1,7 +1,7 @@
-"""The process that Pythons which read a driver's streams are forked from: it has imported what they need, so that they begin at once.
+"""The process that Pythons which read a driver's streams, and plan what is read, are forked from: it has imported what they need.
 
-Spark starts each of them anew, which takes a second of work before it reads anything. Started by the first that is asked for
-(`reader_launcher`), it ends when its driver does.
+Spark starts each of them anew, which takes half a second to a second of work before it does anything. Started by the first that is asked
+for (`reader_launcher`), it ends when its driver does.
 """
 
 import gc
@@ -22,7 +22,14 @@ from typing import Any
 from jobs.engine.python_daemon import preload
 
 #: Beside what all workers need.
-_PRELOADED = ("pydantic", "pyspark.sql.streaming.python_streaming_source_runner", "jobs.nodes.readers.replayed")
+_PRELOADED = (
+    "pydantic",
+    "pyspark.sql.streaming.python_streaming_source_runner",
+    "pyspark.sql.worker.lookup_data_sources",
+    "pyspark.sql.worker.create_data_source",
+    "pyspark.sql.worker.plan_data_source_read",
+    "jobs.nodes.readers.replayed",
+)
 _LOOK_SECONDS = 60.0
 _WAITING = 64
 
@@ -103,6 +110,7 @@ def _become(asked: dict[str, Any], files: list[int], line: socket.socket) -> Non
         os.environ.update(asked["environment"])
         os.chdir(asked["folder"])
         random.seed()
+        sys.argv[1:] = asked["arguments"]
         sys.modules.pop(asked["module"], None)  # it is begun as the main one
         runpy.run_module(asked["module"], run_name="__main__", alter_sys=True)
         code = 0

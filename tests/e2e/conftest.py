@@ -51,7 +51,9 @@ def signed_in(product: Product, browser: Browser) -> str:
 @pytest.fixture
 def page(product: Product, browser: Browser, signed_in: str) -> Iterator[Page]:
     """A signed-in page of 1440×900 that fails the test on an error in the browser's console."""
-    context = browser.new_context(base_url=product.url, storage_state=signed_in, viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+    context = browser.new_context(
+        base_url=product.url, storage_state=signed_in, viewport={"width": 1440, "height": 900}, reduced_motion="reduce"
+    )
     context.set_default_timeout(20_000)
     page = context.new_page()
     errors: list[str] = []

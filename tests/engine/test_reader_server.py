@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
 from jobs.engine import session
 from tests.servers.waiting import wait_until
@@ -69,6 +70,62 @@ def test_readers_of_a_drivers_streams_are_forked_from_one_process(spark: SparkSe
     ] * 2
 
 
+class Planners(DataSource):
+    """One row: the command of the process in which it was planned what is read."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "planners"
+
+    def schema(self) -> str:
+        return "command string"
+
+    def reader(self, schema: Any) -> DataSourceReader:
+        return PlannersReader()
+
+
+class PlannersReader(DataSourceReader):
+    def partitions(self) -> list[InputPartition]:
+        return [InputPartition(Path("/proc/self/cmdline").read_text().replace("\0", " "))]
+
+    def read(self, partition: InputPartition) -> Iterator[tuple[str]]:
+        yield (partition.value,)
+
+
+@pytest.mark.spark
+def test_what_is_read_is_planned_in_forks_of_the_same_process(spark: SparkSession) -> None:
+    spark.dataSource.register(Planners)
+    (row,) = spark.read.format("planners").load().collect()
+    assert f"jobs.engine.reader_server {os.environ['PIPELINE_WEB_READERS']}" in row.command
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ended", ["its pipe closes", "it is asked to"])
+def test_a_daemon_of_planners_tells_its_port_and_ends_as_spark_ends_it(tmp_path: Path, ended: str) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    driver = subprocess.Popen(["sleep", "600"])
+    given = {"PIPELINE_WEB_PYTHON": sys.executable, "PIPELINE_WEB_READERS": str(folder / "readers"), "PIPELINE_WEB_DRIVER": str(driver.pid)}
+    command = [str(LAUNCHER), "-m", "pyspark.daemon", "pyspark.sql.worker.create_data_source"]
+    try:
+        with subprocess.Popen(command, env=os.environ | given, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as daemon:
+            assert daemon.stdin is not None
+            assert daemon.stdout is not None
+            port = int.from_bytes(daemon.stdout.read(4), "big")
+            with socket.create_connection(("127.0.0.1", port)) as line:
+                assert Path(f"/proc/{int.from_bytes(line.recv(4), 'big')}").exists(), "a worker was forked, and tells its number"
+            if ended == "its pipe closes":
+                daemon.stdin.close()
+            else:
+                daemon.terminate()
+            assert daemon.wait(20) == 0
+        wait_until(lambda: len(servers(folder)) == 1, seconds=20, what="the end of daemon and worker")
+    finally:
+        driver.kill()
+        driver.wait()
+    wait_until(lambda: not servers(folder), seconds=20, what="the end of the server")
+
+
 def asked(folder: Path, driver: int) -> subprocess.Popen[str]:
     """A reader whose Spark does not exist: it ends at once, and says so."""
     given = {"PIPELINE_WEB_PYTHON": sys.executable, "PIPELINE_WEB_READERS": str(folder / "readers"), "PIPELINE_WEB_DRIVER": str(driver)}
@@ -118,8 +175,6 @@ def test_the_server_serves_many_at_once_and_ends_with_its_driver(tmp_path: Path)
 @pytest.mark.slow
 def test_a_reader_is_ended_by_who_started_it(tmp_path: Path) -> None:
     """As Spark does with one that hangs: here it waits for a port that takes a line and says nothing."""
-    import socket
-
     folder = tmp_path / "own"
     folder.mkdir()
     driver = subprocess.Popen(["sleep", "600"])
