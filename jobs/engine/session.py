@@ -93,6 +93,10 @@ _REMEMBERED = {
     "spark.ui.retainedTasks": "5000",
 }
 
+#: What computes in this very process is not lost while that lives. Where the machine slept for two minutes Spark took it for that, was told
+#: nothing more of tasks at work, and ended after ten minutes.
+_NEVER_LOST = {"spark.storage.blockManagerHeartbeatTimeoutMs": "3650d"}
+
 _LOOPBACK = "127.0.0.1"
 _FEW_PROCESSORS = 4
 _LOGGING = Path(__file__).with_name("log4j2.properties")
@@ -174,6 +178,8 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
     }
     if options.is_local:
         conf |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
+    if options.is_one_process:
+        conf |= _NEVER_LOST
     classes = java_classes_in(options.prepared) if options.prepared else None
     if classes and options.is_one_process:  # executors elsewhere get it as one of the jars
         conf |= {"spark.driver.extraClassPath": str(classes), "spark.hadoop.fs.file.impl": "pipeline_web.LocalFiles"}

@@ -1,5 +1,10 @@
 """A batch that lasts is told of while it is written, with the tasks of Spark that are done; a short one is not."""
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from jobs.engine.events import BatchUnderWay
@@ -41,6 +46,18 @@ def test_rows_of_tasks_that_last_are_told_while_they_are_at_work(bench: Bench, k
     assert passed == sorted(passed)
     assert 0 < max(passed, default=0) <= 100
     assert heard.rows("out") == 100
+
+
+@pytest.mark.processes
+@pytest.mark.slow
+def test_a_machine_that_slept_tells_of_tasks_at_work_as_before(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.engine.asleep_run", str(tmp_path)]
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=110, check=False)
+    told = re.search(r"^told (\d+)$", done.stdout, re.MULTILINE)
+    assert told, done.stdout + done.stderr[-3000:]
+    assert int(told[1]) > 0
+    assert "no recent heartbeats" not in done.stderr
 
 
 def test_short_batches_are_not(bench: Bench) -> None:
