@@ -176,23 +176,29 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         **READING_CONF,
         **STREAMING_CONF,
     }
-    if options.is_local:
-        conf |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
-    if options.is_one_process:
-        conf |= _NEVER_LOST
-    classes = java_classes_in(options.prepared) if options.prepared else None
-    if classes and options.is_one_process:  # executors elsewhere get it as one of the jars
-        conf |= {"spark.driver.extraClassPath": str(classes), "spark.hadoop.fs.file.impl": "pipeline_web.LocalFiles"}
-    if classes:
-        conf |= _LISTENING
-    elsewhere = (classes,) if classes and not options.is_one_process else ()
-    if jars := (*options.jars, *elsewhere):
-        conf["spark.jars"] = ",".join(str(jar) for jar in jars)
     if any(jar.name.startswith("delta-spark_") for jar in options.jars):
         conf |= DELTA_CONF
     if options.local_dir:
         conf |= {"spark.local.dir": str(options.local_dir), "spark.sql.warehouse.dir": str(options.local_dir / "warehouse")}
+    return conf | _own_classes_conf(options) | _place_conf(options)
+
+
+def _own_classes_conf(options: SessionOptions) -> dict[str, str]:
+    """Where our classes and the jars are found: executors elsewhere get ours as one of the jars."""
+    classes = java_classes_in(options.prepared) if options.prepared else None
+    conf = dict(_LISTENING) if classes else {}
+    if classes and options.is_one_process:
+        conf |= {"spark.driver.extraClassPath": str(classes), "spark.hadoop.fs.file.impl": "pipeline_web.LocalFiles"}
+    elsewhere = (classes,) if classes and not options.is_one_process else ()
+    if jars := (*options.jars, *elsewhere):
+        conf["spark.jars"] = ",".join(str(jar) for jar in jars)
     return conf
+
+
+def _place_conf(options: SessionOptions) -> dict[str, str]:
+    """What follows from where tasks run."""
+    conf = {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK} if options.is_local else {}
+    return conf | _NEVER_LOST if options.is_one_process else conf
 
 
 def few_processors() -> bool:
