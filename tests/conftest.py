@@ -23,6 +23,7 @@ _ROOM = "-Xms2g -Xmn1g"
 
 #: While nobody asks them anything, RocketMQ takes a twentieth of a processor, the others a sixtieth; the most restless first.
 _RESTLESS = ("rocketmq_server", "kafka_server", "hbase_server")
+_OF_NODES = Path(__file__).with_name("nodes")
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,7 +65,7 @@ def _mark(items: list[pytest.Item]) -> None:
     """Tests of node types by their folder; of tests that are `each_once` the combinations beyond that as `faults`."""
     combined = defaultdict(list)
     for item in items:
-        if "nodes" in item.path.parts:
+        if _OF_NODES in item.path.parents:
             item.add_marker("nodes")
         if item.get_closest_marker("each_once"):
             combined[item.nodeid.partition("[")[0]].append(item)

@@ -93,8 +93,8 @@ _REMEMBERED = {
     "spark.ui.retainedTasks": "5000",
 }
 
-#: What computes in this very process is not lost while that lives. Where the machine slept for two minutes Spark took it for that, was told
-#: nothing more of tasks at work, and ended after ten minutes.
+#: What computes in this very process is not lost while that lives. Where the machine slept for two minutes Spark took it for that: it was
+#: told nothing more of tasks at work, and every heartbeat failed.
 _NEVER_LOST = {"spark.storage.blockManagerHeartbeatTimeoutMs": "3650d"}
 
 _LOOPBACK = "127.0.0.1"
@@ -134,12 +134,12 @@ def session_build(options: SessionOptions) -> SparkSession:
     """This process's session, built on the first call (5 to 8 s) and handed out again after that, whatever the options."""
     with _building:
         _environment_set(options)
-        conf = {"spark.master": options.master, "spark.app.name": options.app_name, **session_conf(options)}
+        conf: dict[str, Any] = {"spark.master": options.master, "spark.app.name": options.app_name, **session_conf(options)}
         _quiet()
         java_names_keep()
         if SparkContext._active_spark_context is None and options.prepared and java_classes_in(options.prepared):
             _LeanContext(conf=SparkConf().setAll(list(conf.items())))
-        session = SparkSession.builder.config(map={**conf}).getOrCreate()
+        session = SparkSession.builder.config(map=conf).getOrCreate()
         _ = session.streams  # the first that hears of streams: it stays, and with it Spark's thread that tells them
         return session
 

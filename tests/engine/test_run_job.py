@@ -139,7 +139,6 @@ def run_copy(folder: Path, server: ApiServer) -> subprocess.CompletedProcess[str
     return subprocess.run([sys.executable, "manage.py", *given], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
 
 
-@pytest.mark.faults
 def test_rows_go_from_one_api_to_another_and_what_it_refuses_is_counted(tmp_path: Path) -> None:
     def answer(request: Request) -> Answer:
         if request.method == "GET":
