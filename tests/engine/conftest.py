@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -6,6 +7,7 @@ from pyspark.sql import SparkSession
 
 from jobs.engine import skipping
 from jobs.nodes import backlog
+from tests.engine.commands import Commands
 from tests.engine.graphs import Bench
 from tests.engine.kafka_numbers import PARTITIONS, Feed
 from tests.servers.kafka import KafkaServer
@@ -14,6 +16,13 @@ from tests.servers.kafka import KafkaServer
 @pytest.fixture
 def bench(spark: SparkSession, tmp_path: Path) -> Bench:
     return Bench(spark, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+    """A process that runs commands of `manage.py`; started on first use, stopped after the run."""
+    with Commands(tmp_path_factory.mktemp("commands")) as running:
+        yield running
 
 
 @pytest.fixture

@@ -7,9 +7,11 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
+from tests.engine.commands import Commands
 from tests.nodes.api_server import Answer, ApiServer, Request, api_server, paged
 from tests.servers.waiting import wait_until
 
@@ -31,41 +33,45 @@ edges:
 """
 
 
-def run_job(
-    folder: Path, condition: str, *arguments: str, name: str = "numbers", job_type: str = "BATCH_ROLLER"
-) -> subprocess.CompletedProcess[str]:
+def manage(folder: Path, *arguments: str) -> CompletedProcess[str]:
+    """`manage.py` as a person starts it."""
+    environment = {**os.environ, "DATA_DIR": str(folder), "SPARK_MASTER": "local[2]", "SPARK_DRIVER_MEMORY": "1g"}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    command = [sys.executable, "manage.py", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240, check=False)
+
+
+def drawn(folder: Path, condition: str, *, name: str = "numbers", job_type: str = "BATCH_ROLLER") -> tuple[str, ...]:
+    """The arguments that run it."""
     (folder / "files").mkdir(exist_ok=True)
     text = DOCUMENT.replace("CONDITION", condition).replace("name: numbers", f"name: {name}").replace("BATCH_ROLLER", job_type)
     (folder / "job.yml").write_text(text)
     (folder / "connections.json").write_text(json.dumps({"db": {"kind": "sqlite", "config": {"path": "numbers.sqlite"}}}))
-    given = ["run_job", str(folder / "job.yml"), "--connections", str(folder / "connections.json"), *arguments]
-    environment = {**os.environ, "DATA_DIR": str(folder), "SPARK_MASTER": "local[2]", "SPARK_DRIVER_MEMORY": "1g"}
-    environment.pop("DJANGO_SETTINGS_MODULE", None)
-    return subprocess.run([sys.executable, "manage.py", *given], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
+    return "run_job", str(folder / "job.yml"), "--connections", str(folder / "connections.json")
 
 
 def test_a_document_runs_to_its_end_with_its_parameters(tmp_path: Path) -> None:
-    done = run_job(tmp_path, "id % 2 = 0", "--param", "rows=700")
+    done = manage(tmp_path, *drawn(tmp_path, "id % 2 = 0"), "--param", "rows=700")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "numbers: completed in" in done.stdout
     assert "350" in done.stdout
     assert (tmp_path / "files" / "numbers.sqlite").is_file()
 
 
-def test_a_document_with_a_problem_never_runs(tmp_path: Path) -> None:
-    done = run_job(tmp_path, "idd % 2 = 0")
+def test_a_document_with_a_problem_never_runs(commands: Commands, tmp_path: Path) -> None:
+    done = commands.run(tmp_path, *drawn(tmp_path, "idd % 2 = 0"))
     assert done.returncode == 2
     assert '/nodes/even/config/condition: "Even": there is no column idd; did you mean id?' in done.stdout
 
 
-def test_a_parameter_of_another_type_is_named(tmp_path: Path) -> None:
-    done = run_job(tmp_path, "id % 2 = 0", "--param", "rows=many")
+def test_a_parameter_of_another_type_is_named(commands: Commands, tmp_path: Path) -> None:
+    done = commands.run(tmp_path, *drawn(tmp_path, "id % 2 = 0"), "--param", "rows=many")
     assert done.returncode == 2
     assert '/parameters/rows: the parameter "rows" must be a whole number' in done.stdout
 
 
-def test_a_run_that_fails_says_where_and_why(tmp_path: Path) -> None:
-    done = run_job(tmp_path, "1 / (id - 700) > 0")
+def test_a_run_that_fails_says_where_and_why(commands: Commands, tmp_path: Path) -> None:
+    done = commands.run(tmp_path, *drawn(tmp_path, "1 / (id - 700) > 0"))
     assert done.returncode == 1
     assert 'failed: "Even": Division by zero' in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
@@ -128,25 +134,23 @@ edges:
 """
 
 
-def run_copy(folder: Path, server: ApiServer) -> subprocess.CompletedProcess[str]:
+def run_copy(commands: Commands, folder: Path, server: ApiServer) -> CompletedProcess[str]:
     (folder / "files").mkdir(exist_ok=True)
     (folder / "job.yml").write_text(COPY)
     connection = {"kind": "http_api", "config": {"base_url": server.url, "auth": "bearer"}, "secrets": {"token": "canary-4711"}}
     (folder / "connections.json").write_text(json.dumps({"api": connection}))
-    given = ["run_job", str(folder / "job.yml"), "--connections", str(folder / "connections.json")]
-    environment = {**os.environ, "DATA_DIR": str(folder), "SPARK_MASTER": "local[2]", "HTTP_ALLOWED_HOSTS": server.host}
-    environment.pop("DJANGO_SETTINGS_MODULE", None)
-    return subprocess.run([sys.executable, "manage.py", *given], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
+    given = ("run_job", str(folder / "job.yml"), "--connections", str(folder / "connections.json"))
+    return commands.run(folder, *given, allowed_hosts=[server.host])
 
 
-def test_rows_go_from_one_api_to_another_and_what_it_refuses_is_counted(tmp_path: Path) -> None:
+def test_rows_go_from_one_api_to_another_and_what_it_refuses_is_counted(commands: Commands, tmp_path: Path) -> None:
     def answer(request: Request) -> Answer:
         if request.method == "GET":
             return paged(30)(request)
         return (422, {}, b"no 3 wanted, canary-4711") if request.document["id"] % 10 == 3 else (204, {}, b"")
 
     with api_server(answer) as server:
-        done = run_copy(tmp_path, server)
+        done = run_copy(commands, tmp_path, server)
         sent = [request for request in server.requests if request.method == "PUT"]
     assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(int(request.path.removeprefix("/copies/")) for request in sent) == list(range(30))
@@ -157,9 +161,9 @@ def test_rows_go_from_one_api_to_another_and_what_it_refuses_is_counted(tmp_path
 
 
 @pytest.mark.faults
-def test_an_api_that_refuses_the_sign_in_of_a_sink_ends_the_run_at_once(tmp_path: Path) -> None:
+def test_an_api_that_refuses_the_sign_in_of_a_sink_ends_the_run_at_once(commands: Commands, tmp_path: Path) -> None:
     with api_server(lambda request: paged(30)(request) if request.method == "GET" else (401, {}, b"canary-4711")) as server:
-        done = run_copy(tmp_path, server)
+        done = run_copy(commands, tmp_path, server)
     assert done.returncode == 1
     [sentence] = [line for line in done.stdout.splitlines() if line.startswith("failed: ")]
     assert sentence.startswith(f'failed: "To": PUT {server.url}/copies/')
@@ -167,43 +171,39 @@ def test_an_api_that_refuses_the_sign_in_of_a_sink_ends_the_run_at_once(tmp_path
     assert "canary-4711" not in done.stdout + done.stderr
 
 
-def test_a_kept_position_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_a_kept_position_goes_on_where_it_stopped(commands: Commands, tmp_path: Path) -> None:
     arguments = ("--live", str(tmp_path / "live"))
-    assert run_job(tmp_path, "true", *arguments).returncode == 0
-    again = run_job(tmp_path, "true", *arguments)
+    assert commands.run(tmp_path, *drawn(tmp_path, "true"), *arguments).returncode == 0
+    again = commands.run(tmp_path, *drawn(tmp_path, "true"), *arguments)
     assert again.returncode == 0
     assert "1,000" not in again.stdout, "nothing is left to read"
 
 
-def test_a_kept_position_of_another_drawing_is_not_gone_on_from(tmp_path: Path) -> None:
+def test_a_kept_position_of_another_drawing_is_not_gone_on_from(commands: Commands, tmp_path: Path) -> None:
     arguments = ("--live", str(tmp_path / "live"))
-    assert run_job(tmp_path, "true", *arguments).returncode == 0
-    warned = run_job(tmp_path, "id > 5", *arguments)
+    assert commands.run(tmp_path, *drawn(tmp_path, "true"), *arguments).returncode == 0
+    warned = commands.run(tmp_path, *drawn(tmp_path, "id > 5"), *arguments)
     assert warned.returncode == 0
     assert 'warning graph.rows /nodes/even: "Even": Its condition changed' in warned.stdout
-    refused = run_job(tmp_path, "id > 5", "--param", "rows=1000", *arguments, name="others")
+    refused = commands.run(tmp_path, *drawn(tmp_path, "id > 5", name="others"), "--param", "rows=1000", *arguments)
     assert refused.returncode == 2
     assert 'belongs to "numbers"' in refused.stdout
 
 
-def test_what_reads_everything_at_once_writes_again_the_next_time(tmp_path: Path) -> None:
+def test_what_reads_everything_at_once_writes_again_the_next_time(commands: Commands, tmp_path: Path) -> None:
     arguments = ("--live", str(tmp_path / "live"))
     for _ in range(2):
-        done = run_job(tmp_path, "true", *arguments, job_type="SQL_TASK")
+        done = commands.run(tmp_path, *drawn(tmp_path, "true", job_type="SQL_TASK"), *arguments)
         assert done.returncode == 0, done.stdout
     with closing(sqlite3.connect(tmp_path / "files" / "numbers.sqlite")) as database:
         assert database.execute("SELECT count(*) FROM numbers").fetchone() == (2000,)
 
 
 @pytest.mark.parametrize(("text", "code"), [(None, 2), ("{]", 2), ("name: [", 2)])
-def test_what_is_no_document_is_told_without_a_traceback(tmp_path: Path, text: str | None, code: int) -> None:
+def test_what_is_no_document_is_told_without_a_traceback(commands: Commands, tmp_path: Path, text: str | None, code: int) -> None:
     file = tmp_path / "broken.yml"
     if text is not None:
         file.write_text(text)
-    environment = {**os.environ, "DATA_DIR": str(tmp_path)}
-    environment.pop("DJANGO_SETTINGS_MODULE", None)
-    done = subprocess.run(
-        [sys.executable, "manage.py", "run_job", str(file)], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
-    )
+    done = commands.run(tmp_path, "run_job", str(file))
     assert done.returncode == code
     assert "Traceback" not in done.stderr

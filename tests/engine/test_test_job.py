@@ -1,20 +1,17 @@
 """`manage.py test_job` from outside: exit codes and what stands on the terminal."""
 
-import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from jobs.driver.spark import chatter_left_out
+from tests.engine.commands import Commands
 
 pytestmark = [pytest.mark.processes, pytest.mark.spark, pytest.mark.timeout(300)]
-
-ROOT = Path(__file__).resolve().parents[2]
 
 DOCUMENT = """
 name: orders
@@ -69,16 +66,13 @@ tests:
 """
 
 
-def run_tests(folder: Path, *arguments: str, document: str = DOCUMENT) -> subprocess.CompletedProcess[str]:
+def run_tests(commands: Commands, folder: Path, *arguments: str, document: str = DOCUMENT) -> CompletedProcess[str]:
     (folder / "job.yml").write_text(document)
-    environment = {**os.environ, "DATA_DIR": str(folder), "SPARK_MASTER": "local[2]", "SPARK_DRIVER_MEMORY": "1g"}
-    environment.pop("DJANGO_SETTINGS_MODULE", None)
-    given = [sys.executable, "manage.py", "test_job", str(folder / "job.yml"), *arguments]
-    return subprocess.run(given, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240)
+    return commands.run(folder, "test_job", str(folder / "job.yml"), *arguments)
 
 
-def test_each_test_is_a_line_and_what_differs_stands_below(tmp_path: Path) -> None:
-    done = run_tests(tmp_path)
+def test_each_test_is_a_line_and_what_differs_stands_below(commands: Commands, tmp_path: Path) -> None:
+    done = run_tests(commands, tmp_path)
     lines = [line.strip() for line in done.stdout.splitlines()]
     assert done.returncode == 2, done.stdout + done.stderr
     assert [line.partition(" (")[0] for line in lines if " s)" in line] == [
@@ -97,14 +91,14 @@ def test_each_test_is_a_line_and_what_differs_stands_below(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("name", "code"), [("a big order comes through", 0), ("amounts are right", 1), ("nothing", 2)])
-def test_the_exit_code_says_how_it_went(tmp_path: Path, name: str, code: int) -> None:
-    done = run_tests(tmp_path, "--test", name)
+def test_the_exit_code_says_how_it_went(commands: Commands, tmp_path: Path, name: str, code: int) -> None:
+    done = run_tests(commands, tmp_path, "--test", name)
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
 
 
-def test_nothing_but_the_result_is_said_of_a_job_with_state(tmp_path: Path) -> None:
-    done = run_tests(tmp_path, document=WITH_STATE)
+def test_nothing_but_the_result_is_said_of_a_job_with_state(commands: Commands, tmp_path: Path) -> None:
+    done = run_tests(commands, tmp_path, document=WITH_STATE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [line for line in done.stderr.splitlines() if line and not line.startswith("WARNING: Using incubator modules")] == []
 
