@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pytest_django import DjangoDbBlocker
 
+    from tests.engine.script.processes import Scripts
     from tests.servers.h2 import H2Server
     from tests.servers.hbase import HbaseServer
     from tests.servers.kafka import KafkaServer
@@ -151,6 +152,15 @@ def database_url(transactional_db: None) -> str:
         return f"sqlite:///{given['NAME']}"
     signing = f"{quote(given['USER'])}:{quote(given['PASSWORD'])}"
     return f"postgres://{signing}@{given['HOST'] or 'localhost'}:{given['PORT'] or 5432}/{given['NAME']}"
+
+
+@pytest.fixture(scope="session")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Scripts]":
+    """A process that runs exported scripts; started on first use, stopped after the run."""
+    from tests.engine.script.processes import Scripts
+
+    with Scripts(tmp_path_factory.mktemp("scripts")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

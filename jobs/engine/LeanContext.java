@@ -6,8 +6,15 @@ import org.apache.spark.SparkContext;
 /** Spark's context, which does less for each plan. */
 public final class LeanContext extends SparkContext {
     public LeanContext(SparkConf conf) throws ReflectiveOperationException {
-        super(conf);
+        super(withKnownClasses(conf));
+        RuleTimes.leaveOut();
         HadoopSettings.lighten(hadoopConfiguration(), master().startsWith("yarn"));
+    }
+
+    /** Before there is a context, whose executor takes on the loader of this thread. */
+    private static SparkConf withKnownClasses(SparkConf conf) {
+        KnownClasses.remember();
+        return conf;
     }
 
     /**

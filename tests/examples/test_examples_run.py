@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy
 import pandas
-import pyspark
 import pytest
 from django.conf import settings
 
@@ -27,7 +26,7 @@ from jobs.nodes.base import ConnectionSettings, Limits
 from jobs.nodes.plainly import secret_stand_in
 from jobs.services.examples import example_document
 from jobs.services.flights import day_feed, flight_rows, tables_copy
-from tests.engine.script.processes import SHORT_LIVED_JAVA
+from tests.engine.script.processes import SHORT_LIVED_JAVA, SPARK_SUBMIT, Scripts
 from tests.examples.real_data import flights, table
 
 pytestmark = [pytest.mark.processes, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(400)]
@@ -39,8 +38,9 @@ ROOT = Path(__file__).resolve().parents[2]
 class Bench:
     """A folder of files with the flights in it, and a warehouse; runs example documents there."""
 
-    def __init__(self, spark, folder: Path) -> None:
+    def __init__(self, spark, scripts: Scripts, folder: Path) -> None:
         self.spark = spark
+        self.scripts = scripts
         self.files = folder / "files"
         self.live = folder / "live"
         self.generation = str(uuid.uuid4())
@@ -75,8 +75,8 @@ class Bench:
         finally:
             run.stop()
 
-    def run_script(self, document: dict[str, Any], **secrets: str) -> None:
-        """Write it as a plain PySpark script, and run that to its end in a process of its own."""
+    def script(self, document: dict[str, Any]) -> str:
+        """It as a plain PySpark script."""
         parsed, problems = parse_document(document)
         assert parsed is not None, problems
         limits = Limits(file_roots=(self.files,), http_allowed_hosts=self.allowed_hosts, data_dir=self.live.parent)
@@ -86,11 +86,18 @@ class Bench:
         }
         written = script_write(self.spark, parsed, connections=closed, limits=limits, parameters={})
         assert not written.problems
-        assert not any(value in written.text for value in secrets.values())
-        place = self.files.with_name(f"{parsed.name}.py")
-        place.write_text(written.text, encoding="utf-8")
-        submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-        command = [str(submit), "--driver-memory", "1g", str(place), "--until-drained"]
+        return written.text
+
+    def run_script(self, document: dict[str, Any]) -> None:
+        self.scripts.run(self.script(document), self.live.parent)
+
+    def submit_script(self, document: dict[str, Any], **secrets: str) -> None:
+        """As a person runs one whose source is a reader of the product."""
+        text = self.script(document)
+        assert not any(value in text for value in secrets.values())
+        place = self.files.with_name("script.py")
+        place.write_text(text, encoding="utf-8")
+        command = [str(SPARK_SUBMIT), "--driver-memory", "1g", str(place), "--until-drained"]
         python = {"PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable}
         environment = {**os.environ, **SHORT_LIVED_JAVA, **secrets, **python, "SPARK_LOCAL_IP": "127.0.0.1"}
         done = subprocess.run(command, cwd=place.parent, env=environment, capture_output=True, text=True, timeout=300, check=False)
@@ -109,8 +116,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench(spark, tmp_path) -> Bench:
-    found = Bench(spark, tmp_path)
+def bench(spark, scripts, tmp_path) -> Bench:
+    found = Bench(spark, scripts, tmp_path)
     (found.files / "flights").mkdir(parents=True)
     return found
 
@@ -281,6 +288,6 @@ def test_the_import_holds_every_flight_once_also_when_it_runs_again(bench, live_
     assert found.iloc[0].tolist() == [336_776, rows.dep_time.count(), rows.distance.sum(), rows.dep_delay.sum()]
     assert bench.count("SELECT count(DISTINCT time_hour) FROM flights") == rows.time_hour.nunique()
     (bench.files / "flights" / "warehouse.sqlite3").unlink()
-    bench.run_script(document, DEMO_API_TOKEN=settings.DEMO_API_TOKEN)
+    bench.submit_script(document, DEMO_API_TOKEN=settings.DEMO_API_TOKEN)
     assert bench.count("SELECT count(*) FROM flights") == 20_000
     assert bench.warehouse("SELECT sum(distance) FROM flights").iat[0, 0] == sum(float(row["distance"] or 0) for row in first)

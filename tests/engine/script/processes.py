@@ -1,30 +1,53 @@
-"""An exported script in a process of its own, which sees nothing of the product."""
+"""Exported scripts in a process that `spark-submit` began, which sees nothing of the product."""
 
 import os
 import subprocess
 import sys
+from multiprocessing.connection import Client
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 import pyspark
 from django.conf import settings
 
 from jobs.engine.prepared import jars_in
+from tests.servers.waiting import wait_until
 
+SPARK_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 #: A script's JVM lives for seconds; as it comes, it compiles for longer than it computes.
 SHORT_LIVED_JAVA = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
-def script_run(text: str, folder: Path, **secrets: str) -> str:
-    """Runs it to the end of what there is to read; what it printed."""
-    folder.mkdir(parents=True, exist_ok=True)
-    place = folder / "script.py"
-    place.write_text(text, encoding="utf-8")
-    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-    jars = ",".join(map(str, jars_in(settings.SPARK_JARS_DIR)))
-    command = [str(submit), "--master", "local[2]", "--driver-memory", "1g", "--jars", jars, str(place), "--until-drained"]
-    own = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "DJANGO_SETTINGS_MODULE")}
-    environment = {**own, **SHORT_LIVED_JAVA, **secrets, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=200, check=False)
-    said = [line for line in done.stderr.splitlines() if " INFO " not in line]
-    assert done.returncode == 0, "\n".join(said)[-6000:]
-    return done.stdout
+class Scripts:
+    """A process that runs scripts one after the other; entered, it is there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._place = folder / "line"
+        self._said = folder / "said"
+
+    def __enter__(self) -> Self:
+        jars = ",".join(map(str, jars_in(settings.SPARK_JARS_DIR)))
+        program = Path(__file__).with_name("submitted.py")
+        command = [str(SPARK_SUBMIT), "--master", "local[2]", "--driver-memory", "1g", "--jars", jars, str(program), str(self._place)]
+        own = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "DJANGO_SETTINGS_MODULE")}
+        environment = {**own, **SHORT_LIVED_JAVA, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+        with self._said.open("w") as said:
+            self._process = subprocess.Popen(command, env=environment, stdout=said, stderr=said)
+        wait_until(lambda: self._place.exists() or self._process.poll() is not None, seconds=60, what="spark-submit")
+        self._line = Client(str(self._place), "AF_UNIX")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._line.close()
+        self._process.wait(timeout=60)
+
+    def run(self, text: str, folder: Path, **secrets: str) -> None:
+        """To the end of what there is to read."""
+        folder.mkdir(parents=True, exist_ok=True)
+        place = folder / "script.py"
+        place.write_text(text, encoding="utf-8")
+        self._line.send((str(folder), str(place), {**secrets, "CHECKPOINTS": str(folder / "checkpoints")}))
+        failure = self._line.recv()
+        warnings = [line for line in self._said.read_text(encoding="utf-8").splitlines() if " INFO " not in line]
+        assert not failure, "\n".join([failure, *warnings])[-6000:]

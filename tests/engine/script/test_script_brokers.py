@@ -17,7 +17,7 @@ from jobs.engine.script.program import script_write
 from jobs.nodes.base import ConnectionSettings
 from jobs.nodes.plainly import secret_stand_in
 from tests.engine.graphs import Bench, document
-from tests.engine.script.processes import script_run
+from tests.engine.script.processes import Scripts
 from tests.servers import mosquitto, rabbitmq
 from tests.servers.hbase import HbaseServer
 from tests.servers.waiting import wait_until
@@ -81,7 +81,11 @@ def nodes_of(topic: str, queue: str) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def test_messages_to_mqtt_and_rabbitmq_are_those_of_a_run(
-    bench: Bench, mosquitto_server: mosquitto.MosquittoServer, rabbitmq_server: rabbitmq.RabbitMQServer, tmp_path: Path
+    bench: Bench,
+    scripts: Scripts,
+    mosquitto_server: mosquitto.MosquittoServer,
+    rabbitmq_server: rabbitmq.RabbitMQServer,
+    tmp_path: Path,
 ) -> None:
     topic, queue = f"open/{uuid4().hex[:8]}", f"q-{uuid4().hex[:8]}"
     with closing(rabbitmq_server.line()) as line:
@@ -107,7 +111,7 @@ def test_messages_to_mqtt_and_rabbitmq_are_those_of_a_run(
         assert run.wait(90) == "completed"
 
     def by_script() -> None:
-        script_run(written.text, tmp_path / "plain", PLANT_PASSWORD=mosquitto.PASSWORD, MAIN_PASSWORD=rabbitmq.PASSWORD)
+        scripts.run(written.text, tmp_path / "plain", PLANT_PASSWORD=mosquitto.PASSWORD, MAIN_PASSWORD=rabbitmq.PASSWORD)
 
     def heard(act: Callable[[], None]) -> tuple[list[Heard], list[Heard]]:
         with topic_heard(mosquitto_server, topic) as found:
@@ -120,7 +124,7 @@ def test_messages_to_mqtt_and_rabbitmq_are_those_of_a_run(
     assert [len(messages) for messages in ran] == [ROWS, ROWS]
 
 
-def test_cells_of_hbase_are_those_of_a_run(bench: Bench, hbase_server: HbaseServer, tmp_path: Path) -> None:
+def test_cells_of_hbase_are_those_of_a_run(bench: Bench, scripts: Scripts, hbase_server: HbaseServer, tmp_path: Path) -> None:
     lines = [f"{number % 30},n{number},{number / 4 if number % 3 else ''},{str(number % 7 == 0).lower()}" for number in range(60)]
     (bench.files / "in").mkdir()
     (bench.files / "in" / "1.csv").write_text("\n".join(["id,name,amount,gone", *lines]) + "\n", encoding="utf-8")
@@ -142,7 +146,7 @@ def test_cells_of_hbase_are_those_of_a_run(bench: Bench, hbase_server: HbaseServ
     assert run.wait(90) == "completed"
     written = script_write(bench.spark, drawn(tables["script"]), connections=known, limits=plan.limits, parameters={})
     assert not written.problems
-    script_run(written.text, tmp_path / "plain")
+    scripts.run(written.text, tmp_path / "plain")
 
     def held(name: str) -> dict[bytes, dict[bytes, bytes]]:
         with closing(happybase.Connection("127.0.0.1", int(hbase_server.settings.config["port"]))) as connection:

@@ -14,7 +14,7 @@ from jobs.engine.script.program import script_write
 from jobs.nodes.base import ConnectionSettings, Limits
 from jobs.nodes.plainly import secret_stand_in
 from tests.engine.graphs import Bench, document
-from tests.engine.script.processes import script_run
+from tests.engine.script.processes import Scripts
 from tests.nodes.api_server import Answer, ApiServer, Request, api_server
 
 pytestmark = [pytest.mark.spark, pytest.mark.processes, pytest.mark.slow, pytest.mark.timeout(300)]
@@ -98,7 +98,7 @@ def left(bench: Bench) -> dict[str, list[str]]:
     return rows | {"seen": sorted((bench.root / "seen").read_text(encoding="utf-8").split())}
 
 
-def test_python_state_calls_and_delta_tables_are_those_of_a_run(bench: Bench, tmp_path: Path) -> None:
+def test_python_state_calls_and_delta_tables_are_those_of_a_run(bench: Bench, scripts: Scripts, tmp_path: Path) -> None:
     plain = Bench(bench.spark, tmp_path / "plain")
     plain.root.mkdir()
     for one in (bench, plain):
@@ -110,7 +110,7 @@ def test_python_state_calls_and_delta_tables_are_those_of_a_run(bench: Bench, tm
     assert not written.problems
     assert not re.search(r"^(from|import) jobs", written.text, re.MULTILINE)
     assert "def own_code(parameters):" in written.text
-    script_run(written.text, plain.root)
+    scripts.run(written.text, plain.root)
     assert left(plain) == left(bench)
     assert "no sevens" in left(plain)["bad"][0]
 
@@ -157,7 +157,7 @@ def closed(known: Mapping[str, ConnectionSettings]) -> dict[str, ConnectionSetti
     return {name: replace(one, secrets={key: secret_stand_in(name, key) for key in one.secrets}) for name, one in known.items()}
 
 
-def test_calls_and_messages_by_http_are_those_of_a_run(bench: Bench, tmp_path: Path) -> None:
+def test_calls_and_messages_by_http_are_those_of_a_run(bench: Bench, scripts: Scripts, tmp_path: Path) -> None:
     plain = Bench(bench.spark, tmp_path / "plain")
     plain.root.mkdir()
     for one in (bench, plain):
@@ -175,7 +175,7 @@ def test_calls_and_messages_by_http_are_those_of_a_run(bench: Bench, tmp_path: P
         assert not written.problems
         assert "t0p" not in written.text
         assert "s3cret" not in written.text
-        script_run(written.text, plain.root, API_TOKEN="t0p", HOOK_SECRET="s3cret")
+        scripts.run(written.text, plain.root, API_TOKEN="t0p", HOOK_SECRET="s3cret")
         assert sent(server) == ran
     assert len(ran) == 30 + 29 + 5
     bad = [sorted(map(str, bench.spark.read.json(str(one.files / "bad")).collect())) for one in (bench, plain)]
