@@ -16,6 +16,7 @@ import org.apache.spark.sql.classic.ExpressionUtils;
 import org.apache.spark.sql.types.AbstractDataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.unsafe.types.UTF8String;
+import org.apache.spark.util.AccumulatorContext;
 import org.apache.spark.util.AccumulatorV2;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -128,6 +129,9 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
 
     private synchronized Passed begun(int place) {
         TaskContext task = TaskContext.get();
+        if (passed.isEmpty()) {
+            RowCountsAtWork.add(this, task);
+        }
         Map<Integer, Passed> parts = passed.computeIfAbsent(place + " " + task.numPartitions(), key -> new HashMap<>());
         return parts.computeIfAbsent(task.partitionId(), part -> new Passed(new long[measures]));
     }
@@ -181,6 +185,9 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
 
     /** The rows of each measure, parted by blanks; `soFar`: with those of tasks that are still at work. */
     public synchronized String told(boolean soFar) {
+        if (soFar) {
+            RowCountsAtWork.of(id()).forEach(copy -> hear((SoFar) copy.value()));
+        }
         StringBuilder told = new StringBuilder();
         for (long sum : sumsOf(fullest(soFar ? withUnderWay() : passed))) {
             told.append(sum).append(' ');
@@ -197,14 +204,17 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
         return texts.subList(0, Math.min(texts.size(), 2 * mostKept));
     }
 
-    /** Whether it is what a counter has told of a task. */
-    static boolean isTold(Object value) {
-        return value instanceof SoFar;
+    /** What a counter holds in a task, to that counter, where it is in this Java; other values to nobody. */
+    static void hand(long counter, Object value) {
+        if (value instanceof SoFar soFar) {
+            AccumulatorContext.get(counter).foreach(found -> {
+                ((RowCounts) found).hear(soFar);
+                return null;
+            });
+        }
     }
 
-    /** Of tasks at work; called again and again. */
-    public synchronized void hear(Object told) {
-        SoFar soFar = (SoFar) told;
+    private synchronized void hear(SoFar soFar) {
         if (soFar.round == round) {
             mergeInto(underWay, soFar.passed);
         }
@@ -288,7 +298,7 @@ public class RowCounts extends AccumulatorV2<Object, Object> {
         throw new UnsupportedOperationException("rows are counted at a place");
     }
 
-    /** In a task: what Spark tells the driver of it while it is at work (`RowCountsListener`). */
+    /** In a task: what has passed there. Of one in another Java, Spark tells the driver of it while it is at work (`RowCountsListener`). */
     @Override
     public synchronized Object value() {
         SoFar soFar = new SoFar(round);

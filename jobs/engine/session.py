@@ -76,9 +76,9 @@ DELTA_CONF: Mapping[str, str] = {
     "spark.databricks.delta.snapshotPartitions": "2",
 }
 
-#: Our listeners; what passes in a task at work Spark tells with each heartbeat.
-_LISTENING = {
-    "spark.extraListeners": "pipeline_web.RowCountsListener,pipeline_web.EndedWork",
+#: What passes in a task at work in another process Spark tells with each heartbeat.
+_LISTENING_ELSEWHERE = {
+    "spark.extraListeners": "pipeline_web.EndedWork,pipeline_web.RowCountsListener",
     "spark.executor.heartbeatInterval": "2s",
     # An executor whose driver does not answer gives up after ten minutes, as it would with ten seconds between them.
     "spark.executor.heartbeat.maxFailures": "300",
@@ -93,8 +93,8 @@ _REMEMBERED = {
     "spark.ui.retainedTasks": "5000",
 }
 
-#: What computes in this very process is not lost while that lives. Where the machine slept for two minutes Spark took it for that: it was
-#: told nothing more of tasks at work, and every heartbeat failed.
+#: What computes in this very process is not lost while that lives. Where the machine slept for two minutes Spark took it for that, and
+#: every heartbeat failed.
 _NEVER_LOST = {"spark.storage.blockManagerHeartbeatTimeoutMs": "3650d"}
 
 _LOOPBACK = "127.0.0.1"
@@ -186,11 +186,15 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
 def _own_classes_conf(options: SessionOptions) -> dict[str, str]:
     """Where our classes and the jars are found: executors elsewhere get ours as one of the jars."""
     classes = java_classes_in(options.prepared) if options.prepared else None
-    conf = dict(_LISTENING) if classes else {}
+    conf: dict[str, str] = {}
+    jars = options.jars
     if classes and options.is_one_process:
-        conf |= {"spark.driver.extraClassPath": str(classes), "spark.hadoop.fs.file.impl": "pipeline_web.LocalFiles"}
-    elsewhere = (classes,) if classes and not options.is_one_process else ()
-    if jars := (*options.jars, *elsewhere):
+        conf |= {"spark.extraListeners": "pipeline_web.EndedWork", "spark.hadoop.fs.file.impl": "pipeline_web.LocalFiles"}
+        conf["spark.driver.extraClassPath"] = str(classes)
+    elif classes:
+        conf |= _LISTENING_ELSEWHERE
+        jars += (classes,)
+    if jars:
         conf["spark.jars"] = ",".join(str(jar) for jar in jars)
     return conf
 

@@ -51,13 +51,20 @@ def test_rows_of_tasks_that_last_are_told_while_they_are_at_work(bench: Bench, k
 
 @pytest.mark.processes
 @pytest.mark.slow
-def test_a_machine_that_slept_tells_of_tasks_at_work_as_before(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.engine.asleep_run", str(tmp_path)]
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param(("local[2]", "6"), id="on-a-machine-that-slept"),
+        pytest.param(("local-cluster[1,2,1024]",), id="in-another-process", marks=pytest.mark.faults),
+    ],
+)
+def test_rows_of_tasks_at_work_are_told(given: tuple[str, ...], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.engine.slow_run", str(tmp_path), *given]
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=110, check=False)
     told = re.search(r"^told (\d+)$", done.stdout, re.MULTILINE)
     assert told, done.stdout + done.stderr[-3000:]
-    assert int(told[1]) > 0
+    assert 0 < int(told[1]) <= 150
     assert "no recent heartbeats" not in done.stderr
 
 

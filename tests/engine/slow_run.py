@@ -1,6 +1,6 @@
-"""A process whose Spark sleeps for a while, as with a machine that is suspended: what is told of a task at work after that.
+"""A process of its own in which a task takes seconds: what is told of its rows while it is at work.
 
-`python -m tests.engine.asleep_run FOLDER`
+`python -m tests.engine.slow_run FOLDER MASTER [SECONDS]`: Spark first sleeps for so long, as with a machine that is suspended.
 """
 
 import os
@@ -17,18 +17,18 @@ from jobs.engine.session import SessionOptions, session_build, session_conf
 from tests.engine.graphs import Bench, document, files, numbers
 
 #: Spark's own patience, which is two minutes, and how often it looks.
-IMPATIENT = {"spark.network.timeout": "3s", "spark.network.timeoutInterval": "50ms"}
-_ASLEEP_SECONDS = 6.0
+IMPATIENT = {"spark.network.timeout": "3s", "spark.network.timeoutInterval": "50ms", "spark.executor.heartbeatInterval": "2s"}
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, master: str, asleep_seconds: float = 0.0) -> None:
     prepared = Path(__file__).resolve().parents[2] / ".venv" / "spark-jars"
-    options = SessionOptions("local[2]", memory="1g", local_dir=folder / "spark", java_options="-XX:TieredStopAtLevel=1", prepared=prepared)
-    with mock.patch.object(session, "session_conf", lambda given: session_conf(given) | IMPATIENT):
+    options = SessionOptions(master, memory="1g", local_dir=folder / "spark", java_options="-XX:TieredStopAtLevel=1", prepared=prepared)
+    patience = IMPATIENT if asleep_seconds else {}
+    with mock.patch.object(session, "session_conf", lambda given: session_conf(given) | patience):
         spark: Any = session_build(options)
     java = spark._jvm.java.lang.ProcessHandle.current().pid()
     os.kill(java, signal.SIGSTOP)
-    time.sleep(_ASLEEP_SECONDS)
+    time.sleep(asleep_seconds)
     os.kill(java, signal.SIGCONT)
     slow = {"gen": numbers(150, 150), "slow": ("flow.rate_limit", {"rows_per_second": 30}), "out": files("out")}
     heard = Bench(spark, folder).completed(document(slow, "gen>slow, slow>out"))
@@ -37,4 +37,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2], *map(float, sys.argv[3:]))
