@@ -22,7 +22,7 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 def browser() -> Iterator[Browser]:
     program = browser_program()
     if program is None:
-        pytest.skip("no Chromium on this machine (Debian: apt-get install chromium)")
+        pytest.skip("no Chromium on this machine (Debian: apt-get install chromium-headless-shell)")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield browser

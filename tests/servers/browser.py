@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
