@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from jobs.engine.events import BatchUnderWay
+from jobs.engine.under_way import TOLD_SECONDS
 from tests.engine.graphs import COLLECT, Bench, document, files, numbers
 
 ODD = ("flow.filter_rows", {"condition": "id % 2 = 1"})
@@ -69,8 +70,9 @@ def test_rows_of_tasks_at_work_are_told(given: tuple[str, ...], tmp_path: Path) 
 
 
 def test_short_batches_are_not(bench: Bench) -> None:
-    """Of the second run: the first batch in a cold Spark may last."""
+    """Of the second run: the first batch in a cold Spark may last, and on a busy machine any."""
     short = document({"gen": numbers(500, 250), "out": COLLECT}, "gen>out")
     bench.completed(short)
     heard = bench.completed(short)
-    assert heard.of(BatchUnderWay) == []
+    lasted = {which for which, batch in heard.batches().items() if batch.seconds >= TOLD_SECONDS - 0.5}
+    assert {(event.query, event.batch_id) for event in heard.of(BatchUnderWay)} <= lasted
