@@ -27,7 +27,7 @@ from tests.servers.s3 import s3_jars_fetch
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = [sys.executable, "-m", "pytest", "--durations=40"]
 _AT_A_TIME = 3
-_NODES = "tests/nodes"
+_NODES, _ENGINE = "tests/nodes", "tests/engine"
 LONG = "not e2e and not faults and (spark or server or postgres or slow or disk)"
 
 Part = Callable[[], bool]
@@ -54,6 +54,10 @@ def suite_on_postgres() -> bool:
         return os.environ.get("CI") != "true"
     server = (sys.executable, "-m", "tests.servers.postgres")
     return suite("--database-only", "-m", "not e2e and not faults and not one_database and (server or not slow)", through=server)
+
+
+def suite_without_servers(*where: str) -> bool:
+    return suite("-m", f"not processes and not server and {LONG}", *where)
 
 
 def suite_with_servers(files: Iterable[Path]) -> bool:
@@ -97,14 +101,15 @@ def fetched(fetch: Callable[[], object]) -> bool:
     return True
 
 
-#: They begin in this order, each once one before it has ended: the longest come first.
+#: They begin in this order, each once one before it has ended: the longest come first, and such as leave processors idle not last.
 PARTS: Mapping[str, Part] = {
-    "the suite on SQLite, without servers": lambda: suite("-m", f"not processes and not server and {LONG}", f"--ignore={_NODES}"),
     "the suite on SQLite, nodes and servers": lambda: suite_with_servers(files_marked("server")),
+    "the suite on SQLite, engine without servers": lambda: suite_without_servers(_ENGINE),
     "the suite on SQLite, drivers": lambda: suite_in_processes(of_drivers(files_marked("processes"))),
     "the suite on SQLite, other processes": lambda: suite_in_processes(of_drivers(files_marked("processes"), wanted=False)),
-    "the browser": lambda: suite("-m", "e2e", *map(str, files_marked("e2e"))),
     "the suite on PostgreSQL": suite_on_postgres,
+    "the browser": lambda: suite("-m", "e2e", *map(str, files_marked("e2e"))),
+    "the suite on SQLite, all else without servers": lambda: suite_without_servers(f"--ignore={_NODES}", f"--ignore={_ENGINE}"),
 }
 
 
