@@ -165,6 +165,8 @@ def session_conf(options: SessionOptions) -> dict[str, str]:
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(_python_path()),
         **_PYTHON_CONF,
         "spark.sql.adaptive.enabled": "true",
+        # What was compiled for a batch serves the next: of twenty streams in a driver, each batch was compiled anew with Spark's hundred.
+        "spark.sql.codegen.cache.maxEntries": "500",
         # What is left undone because no row came so far would have counted rows on its way.
         "spark.sql.adaptive.optimizer.excludedRules": "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation",
         # The other one asks a program, `readlink`, about both names of each file it renames, a dozen times a batch.
