@@ -69,7 +69,7 @@ class RowCounts:
         self._java.begin()
 
     def rows(self, *, so_far: bool = False) -> dict[str, int]:
-        """`so_far`: with those of tasks that are still at work, as they were a second or two ago."""
+        """`so_far`: with those of tasks that are still at work; of such in another process as they were two seconds ago at most."""
         return dict(zip(self._measures, map(int, self._java.told(so_far).split()), strict=True))
 
     def texts(self) -> Iterable[tuple[str, str]]:
