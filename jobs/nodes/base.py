@@ -64,7 +64,7 @@ class NodeType(ToldFailures, ABC, Generic[ConfigT]):
     connection_kinds: ClassVar[tuple[str, ...]] = ()
     rejects_rows: ClassVar[bool] = False
     runs_user_code: ClassVar[bool] = False  # its config holds a program, which only those who are allowed to may write and run
-    changes_row_count: ClassVar[bool] = False  # row count out differs from row count in: the engine counts behind this node
+    changes_row_count: ClassVar[bool] = False  # other rows go out than came in, or later: the engine counts behind this node
     real_time: ClassVar[bool] = False  # Spark can run it without batches, row by row
     #: The one line under the name on the node's card, with `{field}` for config values; drawn in the browser as `x-summary`.
     summary_template: ClassVar[str] = ""

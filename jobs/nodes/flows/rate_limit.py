@@ -55,6 +55,7 @@ class RateLimit(Flow[RateLimitConfig]):
     icon = "gauge"
     Config = RateLimitConfig
     computes_once: ClassVar[bool] = True
+    changes_row_count: ClassVar[bool] = True  # within a batch: those that it still holds
     pace_fields: ClassVar[frozenset[str]] = frozenset({"rows_per_second"})
     summary_template = "{rows_per_second} / s"
 
