@@ -122,8 +122,8 @@ def checks_run(test_options: Sequence[str] = ()) -> bool:
     except FrontendBroken as error:
         print(error)
         return False
-    # One more than there are processors: unit tests wait, too.
-    with ThreadPoolExecutor(max_workers=1 + max(2, os.cpu_count() or 2)) as pool:
+    # Two more than there are processors: unit tests wait, too, and nothing else is left behind the longest of them.
+    with ThreadPoolExecutor(max_workers=2 + max(2, os.cpu_count() or 2)) as pool:
         results = list(pool.map(step_run, python_steps(test_options) + frontend_steps()))
     problem = bundle_problem()
     for result in results:
