@@ -49,7 +49,7 @@ def missing_packages_install() -> None:
     if os.getuid() == 0 and shutil.which("apt-get"):
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         subprocess.run(["apt-get", "update", "-qq"], env=environment, check=False)
-        packages = [need.otherwise if need.otherwise and not is_known(need.package) else need.package for need in missing]
+        packages = list(map(package_of, missing))
         print(f"· Installing {', '.join(packages)}", flush=True)
         subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages], env=environment, check=False)
         if browser_program() is None:
@@ -57,9 +57,14 @@ def missing_packages_install() -> None:
             subprocess.run([sys.executable, "-m", "playwright", "install", "--with-deps", "chromium"], check=False)
         missing = [need for need in missing if not need.there()]
     for need in missing:
-        print(f"· Not on this machine: {need.package} ({need.why}); those tests are skipped. To install: apt-get install {need.package}")
+        package = package_of(need)
+        print(f"· Not on this machine: {package} ({need.why}); those tests are skipped. To install: apt-get install {package}")
 
 
-def is_known(package: str) -> bool:
-    """To the machine's lists of packages."""
-    return subprocess.run(["apt-cache", "show", package], capture_output=True, check=False).returncode == 0
+def package_of(need: Need) -> str:
+    """As the machine's lists of packages name it."""
+    if not need.otherwise:
+        return need.package
+    asked = ["apt-cache", "show", need.package]
+    is_known = shutil.which("apt-cache") and subprocess.run(asked, capture_output=True, check=False).returncode == 0
+    return need.package if is_known else need.otherwise

@@ -26,10 +26,11 @@ def main(folder: Path, master: str, asleep_seconds: float = 0.0) -> None:
     patience = IMPATIENT if asleep_seconds else {}
     with mock.patch.object(session, "session_conf", lambda given: session_conf(given) | patience):
         spark: Any = session_build(options)
-    java = spark._jvm.java.lang.ProcessHandle.current().pid()
-    os.kill(java, signal.SIGSTOP)
-    time.sleep(asleep_seconds)
-    os.kill(java, signal.SIGCONT)
+    if asleep_seconds:
+        java = spark._jvm.java.lang.ProcessHandle.current().pid()
+        os.kill(java, signal.SIGSTOP)
+        time.sleep(asleep_seconds)
+        os.kill(java, signal.SIGCONT)
     slow = {"gen": numbers(150, 150), "slow": ("flow.rate_limit", {"rows_per_second": 30}), "out": files("out")}
     heard = Bench(spark, folder).completed(document(slow, "gen>slow, slow>out"))
     print("told", max((event.nodes["slow"].rows_out or 0 for event in heard.of(BatchUnderWay) if event.done == 0), default=0))

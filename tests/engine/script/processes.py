@@ -12,6 +12,7 @@ import pyspark
 from django.conf import settings
 
 from jobs.engine.prepared import jars_in
+from tests.servers.starting import or_ended
 from tests.servers.waiting import wait_until
 
 SPARK_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
@@ -34,9 +35,17 @@ class Scripts:
         environment = {**own, **SHORT_LIVED_JAVA, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
         with self._said.open("w") as said:
             self._process = subprocess.Popen(command, env=environment, stdout=said, stderr=said)
-        wait_until(lambda: self._place.exists() or self._process.poll() is not None, seconds=60, what="spark-submit")
-        self._line = Client(str(self._place), "AF_UNIX")
+        with or_ended(self._process.kill):
+            wait_until(self._answers, seconds=60, what="spark-submit")
         return self
+
+    def _answers(self) -> bool:
+        assert self._process.poll() is None, self._said.read_text(encoding="utf-8")[-3000:]
+        try:
+            self._line = Client(str(self._place), "AF_UNIX")
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+        return True
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._line.close()
