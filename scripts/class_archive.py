@@ -32,6 +32,7 @@ def archive_make(folder: Path) -> bool:
 
     And before it all else that stands there prepared.
     """
+    folder = folder.resolve()  # the archive is good for these very paths on the class path, however a driver's folder is written
     spark_home_make(folder)
     java_classes_make(folder)  # they stand first on the class path, for which the archive is made
     place, stamp = class_archive_place(folder), folder / "classes.stamp"

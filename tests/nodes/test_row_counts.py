@@ -7,7 +7,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from jobs.engine.row_counter import RowCounter
+from jobs.nodes.base import REJECTED
 from jobs.nodes.row_counts import RowCounts
+from tests.nodes.conftest import Build
 
 pytestmark = pytest.mark.spark
 
@@ -28,10 +31,27 @@ def test_each_measure_counts_its_rows_and_null_is_not_true(spark: SparkSession) 
 
 def test_it_stands_in_the_same_compiled_code_as_what_is_around_it(spark: SparkSession) -> None:
     counts = RowCounts(spark, "here", {"even": F.expr("id % 2 = 0")}, most_kept=1)
-    counted = counts.within(numbers(spark), (F.expr("id = 7"), F.lit("why"), F.col("id").cast("string"))).filter("id > 3")
-    java: Any = counted
+    assert_compiled_in_one(counts.within(numbers(spark), (F.expr("id = 7"), F.lit("why"), F.col("id").cast("string"))).filter("id > 3"))
+
+
+def assert_compiled_in_one(frame: DataFrame) -> None:
+    java: Any = frame
     plan = java._jdf.queryExecution().executedPlan().toString()
     assert [line for line in plan.splitlines() if line.strip() and "*(1)" not in line] == []
+
+
+def test_rules_and_what_is_told_of_rows_that_break_them_stand_in_the_same_compiled_code(spark: SparkSession, build: Build) -> None:
+    rules = [
+        {"name": f"{action} {number}", "condition": f"id > {number}", "action": action} for number in (1, 2) for action in ("warn", "drop")
+    ]
+    asked = build("flow.expectations", {"rules": rules, "report_column": "warnings"})
+    told = cast("DataFrame", asked.node.apply({"in": [numbers(spark)]}, asked.context))
+    counter = RowCounter()
+    counted = counter.count(told, "asked", sample=True, tallies=asked.node.tallies(asked.context.config))
+    assert_compiled_in_one(counted.filter(F.col(REJECTED).isNull()).drop(REJECTED))
+    written(counted)
+    seen = counter.seen()["asked"]
+    assert (seen.rows, seen.rejected, seen.tallies) == (997, 3, {"warn 1": 2, "drop 1": 2, "warn 2": 3, "drop 2": 3})
 
 
 def test_what_is_computed_again_counts_once_until_other_rows_come(spark: SparkSession) -> None:

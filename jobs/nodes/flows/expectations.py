@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from operator import or_
+from operator import add, or_
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -87,7 +87,6 @@ class Expectations(PicksRows, Flow[ExpectationsConfig]):
         return next(f'the rule "{rule.name}" ({rule.action})' for rule in config.rules if rule.name == name)
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ExpectationsConfig]) -> DataFrame:
-        from pyspark.sql import functions as F
 
         (frame,) = frames["in"]
         config = context.config
@@ -101,9 +100,7 @@ class Expectations(PicksRows, Flow[ExpectationsConfig]):
         if config.report_column.lower() in {name.lower() for name in frame.columns}:
             message = f"there is a column {config.report_column} already: choose another"
             raise NodeError(message, permanent=True, kind="user", field="report_column")
-        warned = [F.when(_broken(rule), F.lit(rule.name)) for rule in config.rules if rule.action == "warn"]
-        names = F.array_compact(F.array(*(name.cast("string") for name in warned))) if warned else F.array().cast("array<string>")
-        return frame.select(*kept, names.alias(config.report_column), reason)
+        return frame.select(*kept, _warned(config.rules).alias(config.report_column), reason)
 
 
 def rule_broken(name: str) -> str:
@@ -137,7 +134,17 @@ def _dropped(rules: Sequence[Rule]) -> Column:
         return F.lit(None).cast("string")
     if len(rules) == 1:
         return F.when(_broken(rules[0]), F.lit(_BREAKS_ONE.format(name=rules[0].name)))
-    broken = F.array_compact(F.array(*(F.when(_broken(rule), F.lit(f'"{rule.name}"')) for rule in rules)))
+    broken = [_broken(rule) for rule in rules]
     one, several = _BREAKS_ONE.partition('"{name}"')[0], _BREAKS_SEVERAL.partition("{names}")[0]
-    begun = F.when(F.size(broken) == 1, F.lit(one)).otherwise(F.lit(several))
-    return F.when(reduce(or_, map(_broken, rules)), F.concat(begun, F.array_join(broken, ", ")))  # words for those that break one alone
+    begun = F.when(reduce(add, (is_broken.cast("int") for is_broken in broken)) == 1, F.lit(one)).otherwise(F.lit(several))
+    # A function over a list, such as `array_compact`, Spark would not compile: the whole stage fell into three.
+    names = F.concat_ws(", ", *(F.when(is_broken, F.lit(f'"{rule.name}"')) for is_broken, rule in zip(broken, rules, strict=True)))
+    return F.when(reduce(or_, broken), F.concat(begun, names))  # words for those that break one alone
+
+
+def _warned(rules: Sequence[Rule]) -> Column:
+    """The names of those with warn that a row breaks."""
+    from pyspark.sql import functions as F
+
+    warned = [F.when(_broken(rule), F.lit(rule.name)).otherwise(F.lit("")) for rule in rules if rule.action == "warn"]
+    return F.array_remove(F.array(*warned), "") if warned else F.array().cast("array<string>")
