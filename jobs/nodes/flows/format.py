@@ -59,6 +59,12 @@ class FormatConfig(base.Config):
         examples=["order"],
         json_schema_extra=hints(when="format=xml", allowed="an XML element's name: letters, digits, . _ or -"),
     )
+    one_line: bool = Field(
+        False,
+        description="Each record on a line of its own, as a file of lines needs it; else its elements stand below each other.",
+        examples=[True],
+        json_schema_extra=hints(when="format=xml"),
+    )
     avro_schema: str = Field(
         "",
         max_length=100_000,
@@ -172,13 +178,23 @@ def _written(names: list[str], config: FormatConfig) -> Column:
         case "csv":
             return F.to_csv(record, {"sep": config.delimiter, **AS_WRITTEN})
         case "xml":
-            return F.to_xml(record, {"rowTag": config.element, **TIMES_AS_WRITTEN})
+            return _as_xml(record, config)
         case "avro":
             return to_avro(record, config.avro_schema)
         case brought:
             found = FORMATS.get(brought)
             assert found is not None
             return found.write(record)
+
+
+def _as_xml(record: Column, config: FormatConfig) -> Column:
+    """On one line, what ends a line inside of a value is written as XML's own words for it: the same when it is read."""
+    from pyspark.sql import functions as F
+
+    options = {"rowTag": config.element, **TIMES_AS_WRITTEN}
+    if not config.one_line:
+        return F.to_xml(record, options)
+    return F.replace(F.to_xml(record, options | {"indent": ""}), F.lit("\n"), F.lit("&#10;"))
 
 
 def _filled(template: str) -> Column:
