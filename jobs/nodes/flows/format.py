@@ -194,7 +194,8 @@ def _as_xml(record: Column, config: FormatConfig) -> Column:
     options = {"rowTag": config.element, **TIMES_AS_WRITTEN}
     if not config.one_line:
         return F.to_xml(record, options)
-    return F.replace(F.to_xml(record, options | {"indent": ""}), F.lit("\n"), F.lit("&#10;"))
+    text = F.rtrim(F.to_xml(record, options | {"indent": ""}), F.lit("\n"))
+    return F.replace(text, F.lit("\n"), F.lit("&#10;"))
 
 
 def _filled(template: str) -> Column:

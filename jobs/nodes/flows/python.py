@@ -79,7 +79,7 @@ class PythonFlow(Flow[PythonConfig]):
         config = context.config
         schema = schema_of(config.columns) if config.columns else frame.schema.toNullable()
         task = self._task(frame, schema, context)
-        given, made = numbered(frame), rejected_schema(schema)
+        given, made = numbered(frame), rejected_schema(schema) if config.shape == "row" else schema
         if context.for_script:
             return given.mapInArrow(task.calling(plain_code(context)).run, made)
         return in_workers_apart(frame.sparkSession, context.job_uid, lambda: given.mapInArrow(lambda batches: task.run(batches), made))

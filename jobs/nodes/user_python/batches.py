@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
 
-from jobs.nodes.base import REJECTED, NodeError
+from jobs.nodes.base import NodeError
 from jobs.nodes.user_python.code import FUNCTION
 from jobs.nodes.user_python.columns import UNFIT, misfit, shown, type_words
 from jobs.nodes.user_python.exact import exact_check
@@ -31,13 +31,12 @@ class BatchByBatch:
     names: tuple[str, ...]
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Batches of `schema` with the column REJECTED, which is empty: no row is refused by itself here."""
-        function, full = self.code.load(), self.schema.append(pa.field(REJECTED, pa.string()))
+        """Batches of `schema`: no row is refused by itself here."""
+        function = self.code.load()
         for batch in batches:
             for made in self._made(function, batch.rename_columns(list(self.names))):
                 fitted = self._fitted(made)
-                for part in fitted.to_batches() if isinstance(fitted, pa.Table) else (fitted,):
-                    yield pa.RecordBatch.from_arrays([*part.columns, pa.nulls(part.num_rows, pa.string())], schema=full)
+                yield from fitted.to_batches() if isinstance(fitted, pa.Table) else (fitted,)
 
     def _made(self, function: Callable[[Any], Any], batch: pa.RecordBatch) -> Iterator[_Given]:
         with self.code.told():
