@@ -3,6 +3,8 @@
 `python -m benchmarks.beside_pyflink [rows]`. PyFlink comes into an environment of its own below .venv, as its packages and ours exclude
 each other; it takes 730 MB. SeaTunnel Zeta is not measured: neither the program that starts its jobs (seatunnel-starter) nor the Hadoop
 jar of its file connector is in Maven Central.
+
+Measured with 2,000,000 rows in three rounds: file to file 1.10 x PyFlink by the clock and 1.13 by processor, Kafka to Kafka 0.94 and 1.08.
 """
 
 import json

@@ -6,13 +6,14 @@ Python, Stateful, For each, windows of streams and what Lookup keeps have benchm
 Window reduce, measured once with 100,000 rows on a machine busy with other work (load 7), beside applyInPandas row by row, processor
 time: the node alone 0.64 x, a job 0.40 x.
 
-Measured with 5,000,000 rows in three rounds, two processors, a job by clock: Filter rows 1.03, Compute columns 1.00, Select fields 1.05,
-Script 0.98, Flat map 1.27, Parse 1.57, Format 0.99, Mask 0.98, Sample 0.97, Limit 1.24, Repartition 1.08, Aggregate 1.11, Window 1.04,
-Deduplicate 1.46 (with two partitions instead of Spark's 200), Rank 1.05, Join 0.99, SQL 0.98 x.
+Measured in five rounds, two processors, a job by clock; runs of the same step differ by a twentieth. With 20,000,000 rows: Filter rows
+1.05, Compute columns 1.07, Script 1.02, Expectations 1.22 (0.86 before its rules were compiled in one piece). With 10,000,000: Format 1.07,
+Mask 0.96, Aggregate 1.02, Join 0.97, SQL 0.97, Deduplicate 1.03, Rank 1.04, Lookup 0.94. With 5,000,000, in three rounds: Select fields
+1.35, Flat map 1.66, Parse 3.29, Sample 0.97, Limit 1.01, Sort 0.99, Repartition 0.97, Union 0.97, Window 1.02 x.
 
-Union 1.06, Sort 1.05, Expectations 0.95, Filter rows with 20,000,000 rows 0.94, since rows are counted within Spark's compiled code.
-Lookup 0.76 to 0.89: one row of each key of the table is kept (100,000 rows sorted once: 0.15 s with two partitions, 0.4 s with Spark's
-200), which a broadcast join by hand leaves to luck. A stream does it once for each time the table is read. `several: all` leaves it out.
+Lookup was 0.76 to 0.89 before: one row of each key of the table is kept (100,000 rows sorted once: 0.15 s with two partitions, 0.4 s with
+Spark's 200), which a broadcast join by hand leaves to luck. A stream does it once for each time the table is read. `several: all` leaves
+it out.
 """
 
 import shutil
