@@ -101,15 +101,15 @@ def fetched(fetch: Callable[[], object]) -> bool:
     return True
 
 
-#: They begin in this order, each once one before it has ended: the longest come first, and such as leave processors idle not last.
+#: They begin in this order, each once one before it has ended: so that the last ones end at about the same time.
 PARTS: Mapping[str, Part] = {
     "the suite on SQLite, nodes and servers": lambda: suite_with_servers(files_marked("server")),
     "the suite on SQLite, engine without servers": lambda: suite_without_servers(_ENGINE),
     "the suite on SQLite, drivers": lambda: suite_in_processes(of_drivers(files_marked("processes"))),
     "the suite on SQLite, other processes": lambda: suite_in_processes(of_drivers(files_marked("processes"), wanted=False)),
-    "the suite on PostgreSQL": suite_on_postgres,
     "the browser": lambda: suite("-m", "e2e", *map(str, files_marked("e2e"))),
     "the suite on SQLite, all else without servers": lambda: suite_without_servers(f"--ignore={_NODES}", f"--ignore={_ENGINE}"),
+    "the suite on PostgreSQL": suite_on_postgres,
 }
 
 
