@@ -1,4 +1,7 @@
-"""Messages that come once, 200 bytes: received into the spool, beside the brokers' own clients: `python -m benchmarks.spool [rows]`."""
+"""Messages that come once, 200 bytes: received into the spool, beside the brokers' own clients: `python -m benchmarks.spool [rows]`.
+
+Measured with 100,000 rows in three rounds: RabbitMQ 0.95 x by the clock and 1.10 by processor, MQTT 1.04 and 1.09.
+"""
 
 import sys
 import tempfile
@@ -56,7 +59,8 @@ def rabbitmq(rows: int, data: Path) -> None:
     with RabbitMQServer() as server:
         with closing(server.line()) as line:
             channel = line.channel()
-            for queue in [f"{who}{number}" for who in ("alone", "spool") for number in range(ROUNDS + 1)]:
+            # In turn: of queues that were filled one after another, the later ones are read more slowly, whoever reads them.
+            for queue in [f"{who}{number}" for number in range(ROUNDS + 1) for who in ("alone", "spool")]:
                 channel.queue_declare(queue, durable=True)
                 channel.tx_select()
                 for _ in range(rows):
