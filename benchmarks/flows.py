@@ -6,10 +6,10 @@ Python, Stateful, For each, windows of streams and what Lookup keeps have benchm
 Window reduce, measured once with 100,000 rows on a machine busy with other work (load 7), beside applyInPandas row by row, processor
 time: the node alone 0.64 x, a job 0.40 x.
 
-Measured in five rounds, two processors, a job by clock; runs of the same step differ by a twentieth. With 20,000,000 rows: Filter rows
-1.05, Compute columns 1.07, Script 1.02, Expectations 1.22 (0.86 before its rules were compiled in one piece). With 10,000,000: Format 1.07,
-Mask 0.96, Aggregate 1.02, Join 0.97, SQL 0.97, Deduplicate 1.03, Rank 1.04, Lookup 0.94. With 5,000,000, in three rounds: Select fields
-1.35, Flat map 1.66, Parse 3.29, Sample 0.97, Limit 1.01, Sort 0.99, Repartition 0.97, Union 0.97, Window 1.02 x.
+Measured on two processors, a job by clock. With 20,000,000 rows in three rounds: Filter rows 1.05, Compute columns 1.07, Script 1.02,
+Expectations 1.22 (0.86 before its rules were compiled in one piece). With 10,000,000 in five: Format 1.07, Mask 0.96, Aggregate 1.02,
+Join 0.97 (0.89 in another run), SQL 0.97, Deduplicate 1.03, Rank 1.04, Lookup 0.94. With 5,000,000 in three: Select fields 1.35, Flat map
+1.66, Parse 3.29, Sample 0.97, Limit 1.01, Sort 0.99, Repartition 0.97, Union 0.97, Window 1.02 x. Runs of two seconds differ by 15 %.
 
 Lookup was 0.76 to 0.89 before: one row of each key of the table is kept (100,000 rows sorted once: 0.15 s with two partitions, 0.4 s with
 Spark's 200), which a broadcast join by hand leaves to luck. A stream does it once for each time the table is read. `several: all` leaves

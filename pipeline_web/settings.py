@@ -203,7 +203,8 @@ STORAGES = {
 
 # ── the engine ──────────────────────────────────────────────────────────────
 SPARK_MASTER = env.str("SPARK_MASTER", "local[*]")
-SPARK_JARS_DIR = Path(env.str("SPARK_JARS_DIR", str(BASE_DIR / ".venv" / "spark-jars")))
+# Whole, as the archive of Java's classes is made for: the JVM compares paths as they are written.
+SPARK_JARS_DIR = Path(env.str("SPARK_JARS_DIR", str(BASE_DIR / ".venv" / "spark-jars"))).resolve()
 SPARK_DRIVER_MEMORY = env.str("SPARK_DRIVER_MEMORY", "2g")
 SPARK_DRIVER_JAVA_OPTIONS = env.str("SPARK_DRIVER_JAVA_OPTIONS", "")
 #: Live Spark folders; shared by all hosts when the master is not local.

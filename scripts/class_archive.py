@@ -32,7 +32,7 @@ def archive_make(folder: Path) -> bool:
 
     And before it all else that stands there prepared.
     """
-    folder = folder.resolve()  # the archive is good for these very paths on the class path, however a driver's folder is written
+    folder = folder.resolve()  # the archive is good for these very paths on the class path
     spark_home_make(folder)
     java_classes_make(folder)  # they stand first on the class path, for which the archive is made
     place, stamp = class_archive_place(folder), folder / "classes.stamp"
@@ -105,7 +105,7 @@ def main() -> int:
     if len(sys.argv) == 3:
         train(Path(sys.argv[1]), Path(sys.argv[2]))
         return 0
-    folder = Path(os.environ.get("SPARK_JARS_DIR") or ROOT / ".venv" / "spark-jars").resolve()
+    folder = Path(os.environ.get("SPARK_JARS_DIR") or ROOT / ".venv" / "spark-jars")
     os.nice(19)  # beside a product that has just started
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a product that is stopped meanwhile: nothing half-made stays behind
     try:

@@ -23,6 +23,12 @@ def written(frame: DataFrame) -> None:
     frame.write.format("noop").mode("overwrite").save()
 
 
+def assert_compiled_in_one(frame: DataFrame) -> None:
+    java: Any = frame
+    plan = java._jdf.queryExecution().executedPlan().toString()
+    assert [line for line in plan.splitlines() if line.strip() and "*(1)" not in line] == []
+
+
 def test_each_measure_counts_its_rows_and_null_is_not_true(spark: SparkSession) -> None:
     counts = RowCounts(spark, "here", {"all": None, "even": F.expr("id % 2 = 0"), "unknown": F.expr("if(id < 10, true, null)")})
     assert counts.within(numbers(spark)).filter("id >= 900").count() == 100
@@ -32,12 +38,6 @@ def test_each_measure_counts_its_rows_and_null_is_not_true(spark: SparkSession) 
 def test_it_stands_in_the_same_compiled_code_as_what_is_around_it(spark: SparkSession) -> None:
     counts = RowCounts(spark, "here", {"even": F.expr("id % 2 = 0")}, most_kept=1)
     assert_compiled_in_one(counts.within(numbers(spark), (F.expr("id = 7"), F.lit("why"), F.col("id").cast("string"))).filter("id > 3"))
-
-
-def assert_compiled_in_one(frame: DataFrame) -> None:
-    java: Any = frame
-    plan = java._jdf.queryExecution().executedPlan().toString()
-    assert [line for line in plan.splitlines() if line.strip() and "*(1)" not in line] == []
 
 
 def test_rules_and_what_is_told_of_rows_that_break_them_stand_in_the_same_compiled_code(spark: SparkSession, build: Build) -> None:

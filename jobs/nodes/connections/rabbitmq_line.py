@@ -79,12 +79,7 @@ class WideLine(SelectConnection):  # type: ignore[misc]
         properties = self._properties(data[head + _CONTENT.size : content - spec.FRAME_END_SIZE])
         body = data[content + _HEAD.size : behind - spec.FRAME_END_SIZE]
         self.frames_received += 3
-        channel = self._channels[number]
-        taken_by = channel._consumers.get(delivery.consumer_tag)
-        if taken_by is None or delivery.consumer_tag in channel._cancelled:
-            channel._on_deliver(frame.Method(number, delivery), frame.Header(number, length, properties), body)
-        else:
-            taken_by(channel, delivery, properties, body)
+        self._channels[number]._on_deliver(frame.Method(number, delivery), frame.Header(number, length, properties), body)
         return int(behind)
 
     def _delivery(self, data: bytes, begin: int, end: int) -> spec.Basic.Deliver:
