@@ -68,8 +68,8 @@ class Reporter:
         self._newest_written: dict[str, int] = {}
         self._seq = execution.seq
         self._last_message: tuple[Any, ...] = ()
-        self._last_sample = (0.0, ())  # type: tuple[float, tuple[Any, ...]]
-        self._held_sample: tuple[dict[str, Any], tuple[Any, ...]] | None = None
+        self._kept_at = 0.0
+        self._held_sample: tuple[dict[str, Any], bool] | None = None
         self._told: dict[tuple[str, str], float] = {}
         self._healthy_at = time.monotonic() + healthy_seconds(execution)
         writer.add(self)
@@ -225,25 +225,29 @@ class Reporter:
         with self._lock:
             figures = self._figures()
         facts = tuple(figures[name] for name in ("so_far", "rates", "batch_id", "durations_ms", "buffers", "outdated", "under_way"))
-        if facts != self._last_message or last:
+        sent = last or facts != self._last_message
+        if sent:
             self._last_message = facts
             self._send(figures)
-        self._sample(figures, facts, last=last)
+        self._sample(figures, sent, last=last)
 
-    def _sample(self, figures: dict[str, Any], facts: tuple[Any, ...], *, last: bool) -> None:
-        """Of each second the latest figures: what a page that listens draws, it draws again after a reload."""
-        held, self._held_sample = self._held_sample, (figures, facts)
-        if held is not None and held[0]["time"].replace(microsecond=0) != figures["time"].replace(microsecond=0):
-            self._keep(*held)
+    def _sample(self, figures: dict[str, Any], sent: bool, *, last: bool) -> None:
+        """Of each second in which a message was sent the latest figures: what a page that listens draws, it draws again after a reload."""
+        if self._held_sample is not None:
+            held, held_sent = self._held_sample
+            if held["time"].replace(microsecond=0) == figures["time"].replace(microsecond=0):
+                sent |= held_sent
+            else:
+                self._keep(held, held_sent)
+        self._held_sample = (figures, sent)
         if last:
-            self._keep(figures, facts)
+            self._keep(figures, sent)
 
-    def _keep(self, figures: dict[str, Any], facts: tuple[Any, ...]) -> None:
+    def _keep(self, figures: dict[str, Any], sent: bool) -> None:
         now = time.monotonic()
-        at, before = self._last_sample
-        if facts == before and now - at < IDLE_SECONDS:
+        if not sent and now - self._kept_at < IDLE_SECONDS:
             return
-        self._last_sample = (now, facts)
+        self._kept_at = now
         with self._lock:
             self._pending.samples.append(sample_of(self.execution_id, figures))
 

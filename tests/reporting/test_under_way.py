@@ -2,6 +2,8 @@
 
 import logging
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -69,7 +71,7 @@ def test_who_comes_later_sees_it_and_it_ends_with_the_attempt(
 ) -> None:
     ear = reporter(execution, writer)
     ear(BatchUnderWay("out", 4, 2.0, 0, 0))
-    ear._keep(ear._figures(), ())
+    ear._keep(ear._figures(), True)
     writer.flush()
     user = operator()
     seen = execution_snapshot(user, execution.execution_id).metrics
@@ -89,7 +91,7 @@ def test_what_has_passed_of_it_is_shown_and_never_kept_before_it_is_written(
     ear.tick(None)
     ear(BatchUnderWay("out", 1, 2.0, 1, 8, 5, {"src": NodeCounts(None, 5), "out": NodeCounts(5, None)}))
     ear.tick(None)
-    ear._keep(ear._figures(), ())
+    ear._keep(ear._figures(), True)
     writer.flush()
     told = [(message.rows_in, message.nodes["src"].rows_out, message.under_way and message.under_way.rows_in) for message in sent]
     assert told == [(10, 10, None), (10, 15, 5)]
@@ -138,3 +140,38 @@ def test_a_pause_before_the_last_batch_does_not_count() -> None:
     counts.batch(written(0, 600))
     rates.note(counts.totals(), seconds=20, at=3600)
     assert rates.now(at=3610, under_way=True)["in"] == pytest.approx(30)
+
+
+class _NoTicks:
+    """A writer that asks for nothing by itself."""
+
+    def add(self, reporter: object) -> None: ...
+
+    def remove(self, reporter: object) -> None: ...
+
+    def flush(self) -> bool:
+        return True
+
+
+def test_a_sample_is_kept_of_each_second_in_which_a_message_was_sent_and_of_the_end(
+    execution: Execution, sent: list[broadcast.MetricsMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ear = Reporter(execution, _NoTicks(), project="default", trigger_seconds=1.0, log=logging.getLogger("test"))  # type: ignore[arg-type]
+    moment, rate = datetime(2024, 5, 1, 12, tzinfo=UTC), 0.0
+    figures = ear._figures
+
+    def now() -> dict[str, Any]:
+        found = figures()
+        return found | {"time": moment, "rates": found["rates"] | {"in": rate}}
+
+    monkeypatch.setattr(ear, "_figures", now)
+    for shown in (1, 1, 2, 1, 1, 1, 3, 3, 0, 0, 0, 0):  # second 1 ends as second 0 did, and was told of
+        rate = shown
+        ear.tick(None)
+        moment += timedelta(seconds=0.5)
+    ear.close()  # nothing changed since second 4, and a page that listens is told once more
+    told = {message.time.replace(microsecond=0): message.in_per_second for message in sent}
+    kept = ear.take()
+    assert kept is not None
+    assert [(sample.time.second, sample.in_per_second) for sample in kept.samples] == [(0, 1), (1, 1), (3, 3), (4, 0), (6, 0)]
+    assert {sample.time: sample.in_per_second for sample in kept.samples} == told
