@@ -79,12 +79,12 @@ public class JsonRecords implements Serializable {
         return sign == ' ' || sign == '\n' || sign == '\r' || sign == '\t';
     }
 
-    /** Null where anything is wrong with it, or more stands behind it. */
+    /** Null where anything is wrong with it, nothing but blanks is in it, or more stands behind it. */
     private InternalRow parsedFromBytes(UTF8String json) {
         Bytes reading = new Bytes();
         try {
-            InternalRow found = found(json, reading).next();
-            return reading.endedAt() == lastSign(json) ? record(found, null) : null;
+            Iterator<InternalRow> found = found(json, reading);
+            return found.hasNext() && reading.endedAt() == lastSign(json) ? record(found.next(), null) : null;
         } catch (BadRecordException wrong) {
             return null;
         }

@@ -29,6 +29,8 @@ TEXTS = (
     *(b"\xef\xbb\xbf{}", b'{\x00"\x00', b'{"s":"\xff"}', b'{"s":"\xff"} z', b'{"s":"\xed\xa0\x80"}', b'{"s":"\xc0\x80"}', b'{"id":1}\x00'),
     *(b'\t{"id":1}', b'{"id":1,}', b'{"id":1,"id":2}', b'{"_corrupt_record":"x","id":2}', b'{"ID":3}', '{"s":"é"} z'.encode()),
     *('{"id":1}'.encode("utf-16"), '{"id":1}'.encode("utf-16le"), '{"id":1}'.encode("utf-32be"), '{"s":"é","id":"no"}\xa0'.encode()),
+    *(b"  ", b"\r\n", b"\n\n", b"\t\t\t", b" " * 40, b" \xef\xbb\xbf", b"\xef\xbb\xbf", b"\xef\xbb\xbf  ", b"\xc2\xa0", b" \x00"),
+    *(b" null", b"  []", b"\n\n1", b" \xff", b" {", b"\n}", b"  \x00\x00"),
     *(b'{"s": "' + b"a" * 20_000 + b'"}', b'{"s": "' + "é".encode() * 20_000 + b'"} '),
 )
 

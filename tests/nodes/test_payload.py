@@ -33,6 +33,14 @@ def test_a_message_of_two_objects_is_rejected_and_loses_none_unseen(spark: Spark
 
 
 @pytest.mark.spark
+def test_a_message_of_blanks_or_of_no_bytes_is_rejected(spark: SparkSession) -> None:
+    told = ["", " ", "\r\n", "\t\t\t", "\ufeff"]
+    messages = spark.createDataFrame([(text.encode(),) for text in told], "value binary")
+    rows = payload_read(messages, schema_from_ddl("id long"), {}, JSON).collect()
+    assert [row[REJECTED] for row in rows] == [f"the message does not fit the columns:\n{text}" for text in told]
+
+
+@pytest.mark.spark
 @pytest.mark.parametrize(("null_value", "notes"), [("", [None, None, "NULL"]), ("NULL", [None, "", None])])
 def test_a_quoted_empty_value_is_an_empty_text_where_a_word_means_no_value(spark: SparkSession, null_value: str, notes: list[Any]) -> None:
     messages = spark.createDataFrame([(b"1,",), (b'2,""',), (b"3,NULL",)], "value binary")
