@@ -39,3 +39,18 @@ it('a batch that ended before the range is not told to have ended in it', () => 
   expect(batchesOf(samples, 40, Date.parse('2026-11-21T09:00:00Z')).times).toEqual([Date.parse('2026-11-21T10:00:20Z')])
   expect(batchesOf(samples, 40, Date.parse('2026-11-21T09:59:58Z')).count).toBe(2)
 })
+
+it('batches of several queries that share a number each have a bar, in the order of time', () => {
+  const of = (second: number, batch_id: number, ms: number) => kept(`2026-11-21T10:00:${String(second).padStart(2, '0')}Z`, { batch_id, batch_ms: ms, detail: { durations_ms: { addBatch: ms } } })
+  const { times, phases, count } = batchesOf(joinSamples([of(1, 0, 300), of(2, 0, 24_800), of(3, 0, 24_800), of(4, 1, 200), of(5, 0, 900), of(6, 1, 250)], [], 0), 40)
+  expect(phases[2]).toEqual([300, 24_800, 200, 900, 250])
+  expect(times.map((time) => new Date(time).getSeconds())).toEqual([1, 2, 4, 5, 6])
+  expect(count).toBe(5)
+})
+
+it('a batch is told to go on over moments that tell none, and as the live link tells it', () => {
+  const detail = { durations_ms: { addBatch: 300, latestOffset: 10 } }
+  const live = metrics('2026-11-21T10:00:04Z', { batch_id: 4, durations_ms: { latestOffset: 10, addBatch: 300 } })
+  const samples = joinSamples([kept('2026-11-21T10:00:00Z', { batch_id: 4, detail }), kept('2026-11-21T10:00:01Z')], [live], 0)
+  expect(batchesOf(samples, 40).count).toBe(1)
+})

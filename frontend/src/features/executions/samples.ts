@@ -68,20 +68,32 @@ export const PHASES: readonly { key: string; color: string; spark: readonly stri
   { key: 'commit', color: 'phase-commit', spark: ['commitOffsets', 'commitBatch'] },
 ]
 
+interface Batch {
+  /** What its samples have in common. One of another query may share the number, but hardly all of the milliseconds. */
+  told: string
+  time: number
+  phases: number[]
+}
+
+const phaseMs = (sample: Sample) => PHASES.map(({ spark }) => spark.reduce((total, key) => total + (sample.phases[key] ?? 0), 0))
+
+/** A sample tells the batch that ended last in any of the queries, which number theirs each from 0. */
+function batchOf(sample: Sample): Batch | null {
+  if (sample.batchId === null || Object.keys(sample.phases).length === 0) return null
+  const phases = phaseMs(sample)
+  return { told: [sample.batchId, sample.batchMs, ...phases].join(), time: sample.time, phases }
+}
+
 /**
- * One row per batch: its number, end and the milliseconds of each of the five phases. A batch is told again in every sample until the
- * next one ends, so it ended when it was told first. Where `begun` is given, the samples may begin in the middle of an execution: what
- * their first one tells ended before.
+ * One row per batch, in the order of time: its end and the milliseconds of each of the five phases. A batch is told again in every
+ * sample until the next one ends, so it ended when it was told first. Where `begun` is given, the samples may begin in the middle of
+ * an execution: what their first one tells ended before.
  */
 export function batchesOf(samples: readonly Sample[], most: number, begun = Number.POSITIVE_INFINITY): { times: number[]; phases: number[][]; count: number } {
-  const byBatch = new Map<number, { time: number; sample: Sample }>()
-  for (const sample of samples) {
-    if (sample.batchId === null || Object.keys(sample.phases).length === 0) continue
-    byBatch.set(sample.batchId, { time: byBatch.get(sample.batchId)?.time ?? sample.time, sample })
-  }
+  const told = samples.map(batchOf).filter((batch) => batch !== null)
+  const batches = told.filter((batch, place) => batch.told !== told[place - 1]?.told)
   const first = samples[0]
-  if (first && first.batchId !== null && first.time - begun > LATE_MS) byBatch.delete(first.batchId)
-  const batches = [...byBatch.values()].slice(-most)
-  const sum = (sample: Sample, keys: readonly string[]) => keys.reduce((total, key) => total + (sample.phases[key] ?? 0), 0)
-  return { times: batches.map((one) => one.time), phases: PHASES.map((phase) => batches.map(({ sample }) => sum(sample, phase.spark))), count: byBatch.size }
+  if (first && first.time - begun > LATE_MS && batches[0]?.time === first.time) batches.shift()
+  const drawn = batches.slice(-most)
+  return { times: drawn.map((batch) => batch.time), phases: PHASES.map((_, place) => drawn.map((batch) => batch.phases[place] ?? 0)), count: batches.length }
 }
