@@ -186,6 +186,7 @@ class Steps:
             code_seconds=plan.code_seconds,
             for_script=plan.for_script,
             fails_at_rejected=plan.settings.rejected_rows == "fail" and not self.leads_errors_on(node_id),
+            rejected_are_read=self.leads_errors_on(node_id) or not (plan.is_run or plan.for_script),
             parameters=plan.parameters,
             input_names={port: tuple(self.by_id[source].name for source, _ in upstreams) for port, upstreams in step.inputs.items()},
             log=lambda message: self.logger.info(message, extra={"node_id": node_id}),

@@ -68,6 +68,8 @@ class NodeContext(Generic[ConfigT]):
     for_script: bool = False
     #: The job ends with this node's first rejected row.
     fails_at_rejected: bool = False
+    #: Somebody reads what this node rejects, as nodes behind its errors port do, or who looks at a preview.
+    rejected_are_read: bool = False
     #: Input port → names of the nodes connected to it, in edge order, as `frames` has them.
     input_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     log: Callable[[str], None] = field(default=print, repr=False)

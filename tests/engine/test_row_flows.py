@@ -55,6 +55,28 @@ def test_the_rejected_port_of_a_parse_carries_the_text_and_the_reason(bench: Ben
     assert (bad.id, bad.body, bad.rejected_reason) == (3, "three", "the pattern does not fit:\nthree")
 
 
+def test_the_rejected_port_of_select_fields_carries_the_whole_row_as_it_came(bench: Bench) -> None:
+    """Columns that were not chosen, too, so that the row can be mended; where nothing is connected, they are not even read."""
+    chosen = [{"column": "id"}, {"column": "tail", "name": "number", "type": "int"}]
+    nodes = {
+        "gen": numbers(3),
+        "rows": computed(tail=r"if(id = 1, 'N:\n1', string(id))", other="map('k.l', value)", gone="cast(null as date)"),
+        "chosen": ("flow.select_fields", {"fields": chosen}),
+        "good": files("good"),
+    }
+    bench.completed(document({**nodes, "bad": files("bad")}, "gen>rows, rows>chosen, chosen>good, chosen.errors>bad"))
+    (bad,) = bench.parquet("bad")
+    assert bad.asDict().keys() == {"id", "number", "rejected_reason"}  # what reads the port finds the columns of before
+    why, _, came = bad.rejected_reason.partition(":\n")
+    assert (bad.id, bad.number, why) == (1, None, "tail: cannot turn 'N: 1' into int")
+    row = json.loads(came)
+    assert (row["id"], row["tail"], row["other"], row["gone"]) == (1, "N:\n1", {"k.l": row["value"]}, None)
+    heard = bench.completed(document(nodes, "gen>rows, rows>chosen, chosen>good"))
+    (kept,) = heard.of(RowsRejected)[0].rows
+    assert kept["reason"] == "tail: cannot turn 'N: 1' into int"
+    assert json.loads(kept["row"]) == {"id": 1, "number": None}
+
+
 @pytest.mark.parametrize("format", ["json", "xml"])
 def test_the_rejected_port_carries_all_of_a_long_text_and_a_shown_row_its_beginning(bench: Bench, format: str) -> None:
     """A whole order can be mended and read again."""

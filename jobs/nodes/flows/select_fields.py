@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field, model_validator
 
 from jobs.nodes import base
-from jobs.nodes.base import REJECTED, Flow, NodeContext, NodeError
+from jobs.nodes.base import AS_IT_CAME, REJECTED, Flow, NodeContext, NodeError
 from jobs.nodes.columns import ColumnType, column, require_columns, schema_from_ddl, type_text
 from jobs.nodes.config_refused import ConfigRefused, place_of_second
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.nested_values import is_nested, lost_inside
+from jobs.nodes.rejected_rows import whole_struct
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -69,7 +70,7 @@ class SelectFields(Flow[SelectFieldsConfig]):
         if context.schema_only:
             _require_casts(frame, fields)
         chosen = [_cast(field).alias(field.output) for field in fields]
-        return frame.select(*chosen, *([_reason(casts, kinds).alias(REJECTED)] if casts else []))
+        return frame.select(*chosen, *([_reason(casts, kinds, whole=context.rejected_are_read).alias(REJECTED)] if casts else []))
 
 
 def _require_casts(frame: DataFrame, fields: Sequence[SelectedField]) -> None:
@@ -90,19 +91,27 @@ def _cast(field: SelectedField) -> Column:
     return taken.try_cast(field.type) if field.type else taken
 
 
-def _reason(casts: list[SelectedField], kinds: Mapping[str, DataType]) -> Column:
-    """Null, or each field that held a value and lost it, or one inside of it, by the cast: with the value, which else is gone."""
+def _reason(casts: list[SelectedField], kinds: Mapping[str, DataType], *, whole: bool) -> Column:
+    """Null, or each field that held a value and lost it, or one inside of it, by the cast: with the value, which else is gone.
+
+    `whole`: behind that the row as it came. Only where somebody reads it: for that, columns that nobody chose are read, too.
+    """
     from pyspark.sql import functions as F
 
-    reasons: list[Column] = []
-    lost: list[Column] = []
-    for field in casts:
-        value = column(field.column)
-        text = F.coalesce(value.try_cast("string"), F.lit("?"))
-        sentence = F.concat(F.lit(f"{field.column}: cannot turn '"), text, F.lit(f"' into {field.type}"))
-        lost.append(_lost(field, kinds[field.column.lower()]))
-        reasons.append(F.when(lost[-1], sentence))
-    return reasons[0] if len(reasons) == 1 else F.when(reduce(or_, lost), F.concat_ws("; ", *reasons))
+    lost = [_lost(field, kinds[field.column.lower()]) for field in casts]
+    told = [F.when(is_lost, _sentence(field)) for field, is_lost in zip(casts, lost, strict=True)]
+    reason = told[0] if len(told) == 1 else F.concat_ws("; ", *told)
+    came = [F.lit(AS_IT_CAME), whole_struct(F.struct("*"))] if whole else []
+    return F.when(reduce(or_, lost), F.concat(reason, *came))
+
+
+def _sentence(field: SelectedField) -> Column:
+    from pyspark.sql import functions as F
+
+    value = F.coalesce(column(field.column).try_cast("string"), F.lit("?"))
+    # What stands before the row as it came must not look like it.
+    shown = F.replace(value, F.lit(AS_IT_CAME), F.lit(": "))
+    return F.concat(F.lit(f"{field.column}: cannot turn '"), shown, F.lit(f"' into {field.type}"))
 
 
 def _lost(field: SelectedField, kind: DataType) -> Column:
