@@ -189,5 +189,6 @@ class Steps:
             rejected_are_read=self.leads_errors_on(node_id) or not (plan.is_run or plan.for_script),
             parameters=plan.parameters,
             input_names={port: tuple(self.by_id[source].name for source, _ in upstreams) for port, upstreams in step.inputs.items()},
+            input_ports={port: tuple(leaving for _, leaving in upstreams) for port, upstreams in step.inputs.items()},
             log=lambda message: self.logger.info(message, extra={"node_id": node_id}),
         )

@@ -72,6 +72,8 @@ class NodeContext(Generic[ConfigT]):
     rejected_are_read: bool = False
     #: Input port → names of the nodes connected to it, in edge order, as `frames` has them.
     input_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Input port → the output ports of those nodes, likewise.
+    input_ports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     log: Callable[[str], None] = field(default=print, repr=False)
     #: Like `log`, of what a person must hear of: it stands among the events of the execution. Only while a source receives.
     notice: Callable[[str], None] = field(default=print, repr=False)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.columns import quoted
 from jobs.nodes.expressions import check_query
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+#: A name that Spark reads without back quotes.
+_PLAIN = re.compile(r"[a-z_]\w*", re.ASCII | re.IGNORECASE)
 
 
 def selected(query: str, tables: Mapping[str, DataFrame], *, drawn: bool) -> DataFrame:
@@ -43,7 +48,7 @@ def _over_views(query: str, tables: Mapping[str, DataFrame]) -> DataFrame:
     """
     spark = next(iter(tables.values())).sparkSession
     for name, frame in tables.items():
-        frame.where("true").createOrReplaceTempView(name)
+        frame.where("true").createOrReplaceTempView(name if _PLAIN.fullmatch(name) else quoted(name))
     try:
         return spark.sql(query)
     finally:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.nodes.flows.sql import SqlConfig, SqlFlow, table_names
+from jobs.nodes.flows.sql import SqlConfig, SqlFlow
 
 
 @pytest.mark.parametrize(
@@ -102,6 +102,7 @@ def test_these_do(query: str) -> None:
         "SELECT id, value offset FROM input limit WHERE (limit.offset > 1) AND offset IN (1, 2) OR NOT limit BETWEEN (1) AND (2)",
         "SELECT CASE offset WHEN (1) THEN limit ELSE (offset) END AS offset, k limit FROM input offset",
         "SELECT id FROM input LIMIT ALL",
+        "SELECT id FROM `order-lines` UNION ALL SELECT id FROM `订单`",
         "SELECT id, 'limit' AS `limit 5`, offset 'x' FROM input WHERE `limit` (1) AND partition LIKE limit || 'y'",
         "SELECT id FROM input AS limit UNION ALL (SELECT id FROM offset UNION ALL SELECT offset (1) FROM other offset)",
     ],
@@ -113,8 +114,3 @@ def test_these_do_not(query: str) -> None:
 @pytest.mark.parametrize("query", ["SELECT * FROM input WHERE c IS DISTINCT FROM 'XX'", "SELECT * FROM input WHERE c LIKE SOME ('a', 'b')"])
 def test_a_comparison_within_a_row_sends_no_group_again(query: str) -> None:
     assert SqlFlow().output_mode(SqlConfig(query=query)) == "append"
-
-
-def test_every_input_is_a_table_of_its_own() -> None:
-    assert table_names(("A", "A 3", "a!"), 3) == ["a", "a_3", "a_4"]
-    assert table_names(("Orders", "orders", "客户"), 4) == ["orders", "orders_2", "input_3", "input_4"]

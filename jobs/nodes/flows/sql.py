@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
@@ -15,6 +14,7 @@ from jobs.nodes.base import Caution, Flow, NodeContext
 from jobs.nodes.form import hints
 from jobs.nodes.groups import PicksRows
 from jobs.nodes.queries import selected
+from jobs.nodes.query_inputs import numbered_tables, port_names, query_tables, table_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -68,7 +68,7 @@ _READ = re.compile(r"(?:\b(?:from|join)|\(\s*table)\s+(?!as\b)([\w.]+)", re.IGNO
 #: Comparisons within a row, in words that stand for more elsewhere.
 _WITHIN_ROW = re.compile(r"\bis\s+(?:not\s+)?distinct\s+from\b|(?<=like)\s+(?:any|some|all)\b", re.IGNORECASE)
 #: Names in back quotes that count no less: a function's, and that of a table that is read.
-_QUOTED_NAME = r"`(?P<function>\w+)`(?=\s*\()|(?P<reads>\b(?:from|join)\s+)`(?P<table>\w+)`"
+_QUOTED_NAME = r"`(?P<function>\w+)`(?=\s*\()|(?P<reads>\b(?:from|join)\s+)`(?P<table>[^`]+)`"
 _QUOTED_OR_COMMENT = re.compile(
     _QUOTED_NAME + r"|'(?:[^'\\]|\\.)*'|`[^`]*`|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|/\*.*?\*/", re.DOTALL | re.IGNORECASE
 )
@@ -94,7 +94,8 @@ class SqlConfig(base.Config):
     query: str = Field(
         min_length=1,
         max_length=100_000,
-        description="A Spark SQL query. Inputs are tables by their nodes' names, in small letters with _ for blanks; a lone one is input.",
+        description="A Spark SQL query. Inputs are tables by their nodes' names, in small letters with _ for blanks, or as they are in "
+        "`back quotes`; a lone one is input, and one from a port of its own has that behind its name: parts_late.",
         examples=["SELECT f.carrier, a.name, avg(f.dep_delay) AS delay FROM flights f JOIN airlines a USING (carrier) GROUP BY ALL"],
         json_schema_extra=hints("sql"),
     )
@@ -136,6 +137,9 @@ class SqlFlow(PicksRows, Flow[SqlConfig]):
         return "having" in picking or (bool(picking) and self.output_mode(config) == "append")
 
     def cautions(self, context: NodeContext[SqlConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
+        return [*_told_by_order(context), *self._growing(context, arriving)]
+
+    def _growing(self, context: NodeContext[SqlConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
         """A lone input can only be joined with rows that are written out: a stream reads none of its inputs twice."""
         grows = _GROUPED.search(_bare(context.config.query)) or (len(arriving) > 1 and self.is_stateful(context.config))
         if context.bounded or not grows:
@@ -148,11 +152,23 @@ class SqlFlow(PicksRows, Flow[SqlConfig]):
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[SqlConfig]) -> DataFrame:
         inputs = frames["in"]
-        names = table_names(context.input_names.get("in", ()), len(inputs))
-        tables = dict(zip(names, inputs, strict=True))
-        if len(inputs) == 1:
-            tables["input"] = inputs[0]
-        return selected(context.config.query, tables, drawn=context.is_drawn)
+        query = context.config.query
+        tables = query_tables(query, context.input_names.get("in", ()), context.input_ports.get("in", ()), inputs)
+        return selected(query, tables, drawn=context.is_drawn)
+
+
+def _told_by_order(context: NodeContext[SqlConfig]) -> Iterator[Caution]:
+    """Of tables in the query that an edge drawn anew may swap."""
+    nodes, words = context.input_names.get("in", ()), set(re.findall(r"\w+", context.config.query.lower()))
+    names, by_port = table_names(nodes, len(nodes)), port_names(nodes, context.input_ports.get("in", ()))
+    for places in numbered_tables(nodes).values():
+        alike = [names[place] for place in places]
+        if words.isdisjoint(alike):
+            continue
+        better = {by_port[place] for place in places if by_port[place : place + 1]} - {""}
+        remedy = f"write {' and '.join(sorted(better))}" if len(better) == len(places) else "give their nodes names of their own"
+        message = f"nothing but the order of their edges tells {' and '.join(alike)} apart, and an edge drawn anew may swap them: {remedy}"
+        yield Caution("query", message, "inputs.alike")
 
 
 def _bare(query: str) -> str:
@@ -161,7 +177,7 @@ def _bare(query: str) -> str:
 
 
 def _name_alone(quoted: re.Match[str]) -> str:
-    return quoted["function"] or (f"{quoted['reads']}{quoted['table']}" if quoted["table"] else " ")
+    return quoted["function"] or (quoted["reads"] + re.sub(r"\W", "_", quoted["table"]) if quoted["table"] else " ")
 
 
 def _takes_some(query: str) -> bool:
@@ -199,19 +215,3 @@ def _has_comma(query: str, begin: int) -> bool:
         if depth < 0:
             return False
     return False
-
-
-def table_names(node_names: tuple[str, ...], inputs: int) -> list[str]:
-    """A table name for each input: its node's in small letters, `_` for what SQL does not take, numbered when it comes twice."""
-    names: list[str] = []
-    for number in range(inputs):
-        given = node_names[number] if number < len(node_names) else f"input_{number + 1}"
-        name = re.sub(r"[^a-z0-9_]+", "_", given.lower()).strip("_") or f"input_{number + 1}"
-        name = f"t_{name}" if name[0].isdigit() else name
-        names.append(next(free for free in _numbered(name, number + 1) if free not in names))
-    return names
-
-
-def _numbered(name: str, first: int) -> Iterator[str]:
-    yield name
-    yield from (f"{name}_{number}" for number in count(first))

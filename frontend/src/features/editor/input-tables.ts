@@ -1,12 +1,14 @@
 import type { DagDocument, Schemas } from '../../dag/document'
 import type { Table } from './form/sql-completion'
 
-/** As the server names them: by the node, in small letters, with _ for what SQL does not take, numbered when it comes twice. */
-function tableNames(nodeNames: readonly string[]): string[] {
+const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9_]+/g, '_').replace(/^_+|_+$/g, '')
+
+/** As the server names them: by the node, in small letters, with _ for what SQL does not take, and by a port of its own, else numbered when it comes twice. */
+function tableNames(inputs: readonly { node: string; port: string }[]): string[] {
   const names: string[] = []
-  for (const [index, given] of nodeNames.entries()) {
-    const plain = given.toLowerCase().replace(/[^a-z0-9_]+/g, '_').replace(/^_+|_+$/g, '') || `input_${index + 1}`
-    const name = /^\d/.test(plain) ? `t_${plain}` : plain
+  for (const [index, { node, port }] of inputs.entries()) {
+    const ofNode = plain(node) || `input_${index + 1}`
+    const name = (/^\d/.test(ofNode) ? `t_${ofNode}` : ofNode) + (port === 'out' ? '' : `_${plain(port)}`)
     names.push(names.includes(name) ? `${name}_${index + 1}` : name)
   }
   return names
@@ -22,7 +24,7 @@ function ownTables(config: Record<string, unknown> | undefined): Table[] {
 export function inputTables(document: DagDocument, schemas: Schemas, nodeId: string): Table[] {
   const arriving = Object.values(document.edges).filter((edge) => edge.to[0] === nodeId)
   if (arriving.length === 0) return ownTables(document.nodes[nodeId]?.config)
-  const names = tableNames(arriving.map((edge) => document.nodes[edge.from[0]]?.name ?? edge.from[0]))
+  const names = tableNames(arriving.map(({ from: [id, port] }) => ({ node: document.nodes[id]?.name ?? id, port })))
   const tables = arriving.map((edge, index): Table => ({ name: names[index] ?? '', columns: schemas[edge.from[0]]?.[edge.from[1]] ?? [] }))
   return tables.length === 1 ? tables.flatMap((table) => [table, { ...table, name: 'input' }]) : tables
 }
