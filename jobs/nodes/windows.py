@@ -44,19 +44,19 @@ class WindowsConfig(base.Config):
         max_length=255,
         pattern=r"^[^\r\n]*$",
         validate_default=True,
-        description="The column that says when a row happened; rows without it are left out.",
+        description="When a row happened; rows without it are left out.",
         examples=["departed_at"],
         json_schema_extra=hints("column", when="time=event", half=True),
     )
     kind: Literal["tumbling", "sliding", "session"] = Field(
         "tumbling",
-        description="Windows that follow one another, that overlap, or that last as long as rows of a group keep coming.",
+        description="They follow one another, overlap, or last as long as rows of a group keep coming.",
         examples=["tumbling"],
-        json_schema_extra=hints(sets={"session": {"emit": "close", "offset": "0s"}}),
+        json_schema_extra=hints(half=True, sets={"session": {"emit": "close", "offset": "0s"}}),
     )
     window: Span = Field(
         "1 h",
-        description="Its length, counted from midnight in UTC; a session ends when so long no row came.",
+        description="Its length. It is counted from midnight in UTC; a session ends when for longer than this no row came.",
         examples=["1 min", "1 h"],
         json_schema_extra=hints("duration", half=True),
     )
@@ -74,7 +74,7 @@ class WindowsConfig(base.Config):
     )
     late: Duration = Field(
         "0s",
-        description="How far behind the newest row a row may come; later ones leave by the port late once their window closed. Behind a "
+        description="How far behind the newest row a row may come. Later ones leave by the port late once their window closed. Behind a "
         "Deduplicate that goes by the same column its own term goes.",
         examples=["10 min"],
         json_schema_extra=hints("duration", when="time=event", half=True),

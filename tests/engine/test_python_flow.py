@@ -251,7 +251,7 @@ def test_a_preview_behind_code_that_fails_blames_the_code(bench: Bench) -> None:
 
 def test_a_preview_that_prints_on_and_on_is_stopped_with_the_reason(bench: Bench) -> None:
     code = "def process({}):\n    for _ in range(100_000):\n        print('x' * 1_000_000)\n    return {}\n"
-    told = "more than 10,000,000 characters were printed; print less"
+    told = "more than 10,000,000 characters have been printed here and before; print less"
     nodes = {"gen": numbers(), "own": python(code.format("row", "row")), "out": COLLECT}
     found = looked_at(bench, nodes, "gen>own, own>out", "own", code_seconds=60)
     assert not found["out"]["rows"]

@@ -13,7 +13,7 @@ from jobs.nodes.base import Flow, NodeContext
 from jobs.nodes.columns import ColumnField, numbered, rejected_schema, schema_of
 from jobs.nodes.form import hints
 from jobs.nodes.user_python.arrow_schema import handed_schema, refuse_twice
-from jobs.nodes.user_python.code import DEFAULT_CODE, checked_code
+from jobs.nodes.user_python.code import DEFAULT_ARROW_CODE, DEFAULT_CODE, DEFAULT_PANDAS_CODE, checked_code
 from jobs.nodes.user_python.plain_code import plain_code
 from jobs.nodes.user_python.workers import in_workers_apart, is_worker_apart
 from jobs.nodes.worker_errors import carried_out
@@ -36,9 +36,12 @@ class PythonConfig(base.Config):
     shape: Literal["row", "arrow", "pandas"] = Field(
         "row",
         description="How the function gets its data: each row as a dict, or some thousand rows at once as a pyarrow RecordBatch or a "
-        "pandas DataFrame, which is much faster; "
-        "in a DataFrame, NaN and missing are one.",
+        "pandas DataFrame, which is much faster. What it raises rejects a row, and with batches ends the job. "
+        "In a DataFrame, NaN and missing are one.",
         examples=["row", "arrow"],
+        json_schema_extra=hints(
+            sets={"row": {"code": DEFAULT_CODE}, "arrow": {"code": DEFAULT_ARROW_CODE}, "pandas": {"code": DEFAULT_PANDAS_CODE}}
+        ),
     )
     code: Annotated[str, AfterValidator(checked_code)] = Field(
         DEFAULT_CODE,
@@ -53,12 +56,12 @@ class PythonConfig(base.Config):
         max_length=1000,
         description="The columns of the rows that go on. Empty: the same as those that come in.",
         examples=[[{"name": "id", "type": "long"}, {"name": "late", "type": "boolean"}]],
-        json_schema_extra=hints("columns"),
+        json_schema_extra=hints("columns", takes_input=True),
     )
 
 
 class PythonFlow(Flow[PythonConfig]):
-    """Calls a function of your own for each row or batch; a row for which it raises is rejected."""
+    """Calls a function of your own for each row, which is rejected where it raises, or for each batch, where that ends the job."""
 
     type = "flow.python"
     title = "Python"

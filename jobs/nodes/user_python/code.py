@@ -47,6 +47,32 @@ def process(row):
     return row
 """
 
+DEFAULT_ARROW_CODE = """\
+# batch: a pyarrow RecordBatch. Return
+#   a batch, a Table  its rows go on
+#   a list of them    each goes on
+#   (or yield them)
+#   None              it is left out
+# What it raises ends the job.
+
+
+def process(batch):
+    return batch
+"""
+
+DEFAULT_PANDAS_CODE = """\
+# frame: a pandas DataFrame. Return
+#   a frame         its rows go on
+#   a list of them  each goes on
+#   (or yield them)
+#   None            it is left out
+# What it raises ends the job.
+
+
+def process(frame):
+    return frame
+"""
+
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 

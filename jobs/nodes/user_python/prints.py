@@ -77,7 +77,7 @@ class _Short(io.TextIOBase):
         self._room -= len(kept)
         self._lost += len(text) - len(kept)
         if self._most is not None and self._lost > self._most:
-            raise PrintedTooMuch(f"more than {self._most:,} characters were printed; print less")
+            raise PrintedTooMuch(f"more than {self._most:,} characters have been printed here and before; print less")
         return len(text)
 
     def text(self) -> str:

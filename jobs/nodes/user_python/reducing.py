@@ -143,7 +143,7 @@ class Windows:
         piece = _piece(store)
         kept = piece.get()
         folded = Folded(self._reducer, kept)
-        made = [self._refused(own, reason) for own in map(_own, self._in_order(rows)) if (reason := folded.add(own))]
+        made = [self._left_out(key, own, reason) for own in map(_own, self._in_order(rows)) if (reason := folded.add(own))]
         if not folded.is_empty and (now := folded.text()) != kept:
             piece.set(now)
             piece.store()
@@ -166,7 +166,7 @@ class Windows:
 
     def _told(self, key: tuple[Any, ...], kept: str) -> Made:
         """`key`: the bounds of the window, then the values to group by."""
-        of_window = dict(zip(("window_start", "window_end", *self._grouped), key, strict=True))
+        of_window = self._of_window(key)
         try:
             made = self._reducer.result(plain_value(kept))
             if not isinstance(made, dict):
@@ -177,9 +177,13 @@ class Windows:
             return self._refused({**made, **of_window}, undeclared(made, self._names))
         return {**made, **of_window}, ""
 
-    @property
-    def _grouped(self) -> tuple[str, ...]:
-        return tuple(name for name in self._keyed.keys if name not in _BOUNDS)
+    def _of_window(self, key: tuple[Any, ...]) -> dict[str, Any]:
+        grouped = (name for name in self._keyed.keys if name not in _BOUNDS)
+        return dict(zip((*_BOUNDS.values(), *grouped), key, strict=True))
+
+    def _left_out(self, key: tuple[Any, ...], row: Mapping[str, Any], reason: str) -> Made:
+        """Of one of its windows: where they overlap, others may hold it, and each of those that do not tells so."""
+        return {**row, **self._of_window(key)}, self._rejecting.why(reason, row)
 
     def _refused(self, row: Mapping[str, Any], reason: str) -> Made:
         return row, self._rejecting.why(reason, row)

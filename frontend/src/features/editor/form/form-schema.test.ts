@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { RJSFSchema } from '@rjsf/utils'
 import { drawnPath, hasVariedRows, isFolded, isInFold, isInView, isSet, isShown, linesOf, prepared, withChosen, withDefaults } from './form-schema'
 
 const schema = { properties: { format: { type: 'string' as const, default: 'json' }, columns: { type: 'array' as const, 'x-when': 'format=json|csv' }, topic: { type: 'string' as const } } }
@@ -51,6 +52,17 @@ it('a value that is chosen brings what belongs to it, once', () => {
   const windows = { properties: { kind: { type: 'string' as const, 'x-sets': { session: { emit: 'close' } } }, emit: { type: 'string' as const } } }
   expect(withChosen(windows, { kind: 'tumbling', emit: 'update' }, { kind: 'session', emit: 'update' })).toEqual({ kind: 'session', emit: 'close' })
   expect(withChosen(windows, { kind: 'session', emit: 'close' }, { kind: 'session', emit: 'update' })).toEqual({ kind: 'session', emit: 'update' })
+})
+
+it('a template gives way to that of the chosen value, and written code stays', () => {
+  const rows = '# each row\ndef process(row):\n    return row\n'
+  const batches = '# each batch\ndef process(batch):\n    return batch\n'
+  const python = { properties: { shape: { default: 'row', 'x-sets': { row: { code: rows }, arrow: { code: batches } } }, code: { default: rows, 'x-widget': 'code' } } } as RJSFSchema
+  const code = (written?: string) => withChosen(python, {}, { shape: 'arrow', ...(written === undefined ? {} : { code: written }) }).code
+  expect(code()).toBe(batches)
+  expect(code('# 每行\ndef process(row):\n    return row\n')).toBe(batches)
+  expect(code('def process(row):\n    return row["id"] > 1\n')).toBe('def process(row):\n    return row["id"] > 1\n')
+  expect(withChosen(python, { shape: 'arrow', code: batches }, { shape: 'row', code: batches }).code).toBe(rows)
 })
 
 it('a folded field stands with the others where another one calls for it', () => {

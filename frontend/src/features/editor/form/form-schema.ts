@@ -31,11 +31,26 @@ export function drawnPath(schema: RJSFSchema, path: readonly string[]): string[]
   return hasRows && row !== undefined ? [name ?? '', row, ...cell.slice(0, 1)] : path.slice(0, 1)
 }
 
+type Sets = Record<string, Record<string, unknown>>
+const setsOf = (field: Part): Sets => (field['x-sets'] as Sets | undefined) ?? {}
+const withoutComments = (code: unknown) => String(code).split('\n').filter((line) => line.trim() && !line.startsWith('#')).join('\n')
+
+/** Code that a person wrote stays; a template, in whatever language its comments are, gives way to another. */
+function staysWritten(part: Part | undefined, templates: readonly unknown[], code: unknown): boolean {
+  return part?.['x-widget'] === 'code' && !templates.some((template) => withoutComments(template) === withoutComments(code))
+}
+
 /** `next`, and where a value was chosen now what its `x-sets` says belongs to it. */
 export function withChosen<Values extends Record<string, unknown>>(schema: RJSFSchema, before: Record<string, unknown>, next: Values): Values {
-  const chosen = Object.entries((schema.properties ?? {}) as Record<string, Part>).filter(([name]) => next[name] !== before[name])
-  const sets = chosen.map(([name, field]) => (field['x-sets'] as Record<string, Record<string, unknown>> | undefined)?.[String(next[name])] ?? {})
-  return Object.assign({}, next, ...sets) as Values
+  const parts = (schema.properties ?? {}) as Record<string, Part>
+  const chosen = Object.entries(parts).filter(([name]) => next[name] !== before[name])
+  const sets = chosen.flatMap(([name, field]) =>
+    Object.entries(setsOf(field)[String(next[name])] ?? {}).filter(([other]) => {
+      const templates = [parts[other]?.default, ...Object.values(setsOf(field)).map((one) => one[other])]
+      return !staysWritten(parts[other], templates, next[other] ?? parts[other]?.default)
+    }),
+  )
+  return Object.assign({}, next, Object.fromEntries(sets)) as Values
 }
 
 const order = (field: Part) => Number(field['x-order'] ?? 0)
@@ -85,6 +100,12 @@ export function isFolded(field: Record<string, unknown>, data: Record<string, un
   const unfolds = field['x-unfolds']
   return Boolean(field['x-advanced']) && !(typeof unfolds === 'string' && holds(unfolds, data))
 }
+
+/** Whether there is room for little help: the field shares its line, or holds code, for which the room is. */
+export const isBrief = (field: Record<string, unknown>): boolean => field['x-half'] === true || field['x-widget'] === 'code'
+
+/** Whether a list of columns may be all that come in, and more. */
+export const takesInput = (list: RJSFSchema): boolean => (list as Part)['x-takes-input'] === true
 
 /** Whether a person gave the field another value than it has by itself. */
 export function isSet(field: Record<string, unknown>, value: unknown): boolean {
