@@ -9,6 +9,22 @@ from jobs.nodes.json_options import TIMES_AS_WRITTEN
 
 #: Quotes within quotes are doubled; blanks at the ends of a text, which Spark would cut off, stay.
 AS_WRITTEN = {"escape": '"', "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false", **TIMES_AS_WRITTEN}
+_NOTHING = '""'
+
+
+def written_line_options(delimiter: str, columns: int) -> dict[str, str]:
+    """Those of `to_csv`, which makes null of a lone column without a value, though it says that it never does: that is an empty text."""
+    return {"sep": delimiter, **AS_WRITTEN, **({"nullValue": _NOTHING} if columns == 1 else {})}
+
+
+def written_file_options(columns: int) -> dict[str, str]:
+    """Those of files with so many columns, of which the first line names them.
+
+    Whoever reads files passes over a line that is empty or all blanks. So a lone column without a value is an empty text, and a text that
+    begins with a blank is quoted, as one that begins with the sign of a comment is.
+    """
+    lone = {"nullValue": _NOTHING, "comment": " "} if columns == 1 else {}
+    return {"header": "true", "emptyValue": _NOTHING, **AS_WRITTEN, **lone}
 
 
 def delimiter_sign(delimiter: str) -> str:

@@ -13,7 +13,7 @@ from jobs.nodes.avro import avro_check
 from jobs.nodes.avro_writing import avro_writing_check, unwritable_in_avro
 from jobs.nodes.base import AS_IT_CAME, REJECTED, Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns
-from jobs.nodes.csv_options import AS_WRITTEN
+from jobs.nodes.csv_options import written_line_options
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hinders_real_time, format_hints
 from jobs.nodes.json_options import JSON_AS_WRITTEN, TIMES_AS_WRITTEN
@@ -48,7 +48,7 @@ class FormatConfig(base.Config):
         ",",
         min_length=1,
         max_length=4,
-        description="What stands between two CSV values.",
+        description='What stands between two CSV values. A line of one column without a value is "", as that of an empty text.',
         examples=[",", ";"],
         json_schema_extra=hints(when="format=csv"),
     )
@@ -176,7 +176,7 @@ def _written(names: list[str], config: FormatConfig) -> Column:
         case "json":
             return F.to_json(record, JSON_AS_WRITTEN)
         case "csv":
-            return F.to_csv(record, {"sep": config.delimiter, **AS_WRITTEN})
+            return F.to_csv(record, written_line_options(config.delimiter, len(names)))
         case "xml":
             return _as_xml(record, config)
         case "avro":
