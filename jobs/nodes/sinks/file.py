@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import column
-from jobs.nodes.csv_options import AS_WRITTEN
+from jobs.nodes.csv_options import written_file_options
 from jobs.nodes.file_roots import allowed_path
 from jobs.nodes.json_options import JSON_AS_WRITTEN
 from jobs.nodes.plainly import ScriptText
@@ -181,7 +181,7 @@ def _write(frame: DataFrame, folder: Path, config: FileSinkConfig, mode: str = "
     if config.max_rows_per_file is not None:
         writer = writer.option("maxRecordsPerFile", config.max_rows_per_file)
     if config.format == "csv":
-        writer = writer.options(header="true", emptyValue='""', **AS_WRITTEN)
+        writer = writer.options(**written_file_options(len(frame.columns) - len(config.folders)))
     if config.format == "json":
         writer = writer.options(**JSON_AS_WRITTEN)
     writer.save(str(folder))

@@ -43,7 +43,8 @@ class FileSinkConfig(base.Config):
     )
     format: FileFormat = Field(
         "parquet",
-        description="JSON is written with one object a line, text with one value a line; times in JSON and CSV have microseconds.",
+        description="JSON is written with one object a line, text with one value a line; times in JSON and CSV have microseconds. "
+        'In CSV of one column, a missing value is "", as an empty text.',
         examples=["parquet", "csv"],
         json_schema_extra=hints(half=True),
     )
