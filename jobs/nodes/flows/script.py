@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import AfterValidator, Field
 
 from jobs.nodes import base
-from jobs.nodes.base import Flow, NodeContext
-from jobs.nodes.columns import column
+from jobs.nodes.base import Flow, NodeContext, NodeError
+from jobs.nodes.columns import column, type_text
 from jobs.nodes.expressions import expression, expressions_of
 from jobs.nodes.form import hints
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType
 
 _NAME = r"(?:`(?P<quoted>(?:[^`]|``)+)`|(?P<name>[^\W\d]\w*))"
 _ASSIGNMENT = re.compile(rf"{_NAME}\s*=(?!=)\s*(?P<value>.+)", re.DOTALL)
@@ -25,6 +26,10 @@ _WHERE = r"if(?:\s+|(?=\())"
 _KEEP = re.compile(rf"(?P<act>keep|drop)\s+{_WHERE}(?P<condition>.+)", re.DOTALL | re.IGNORECASE)
 _IF = re.compile(rf"{_WHERE}(?P<condition>.+?)\s+then\s+{_NAME}\s*=(?!=)\s*(?P<value>.+)", re.DOTALL | re.IGNORECASE)
 _CASE_WORD = re.compile(r"\b(?:case|end)\b", re.IGNORECASE)
+#: Spark reads no such thing behind a value: an else of its own begins.
+_ELSE = re.compile(r"\S\s+else\s+[\w'\"`(]", re.IGNORECASE)
+_BEGINS_ELSE = re.compile(r"(?:else|elif|elseif)\b(?!\s*=)", re.IGNORECASE)
+_TEXT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _COMMENT = re.compile(r"\s*(?:#|--)")
 #: What stands within quotes, and Spark's own comments, in which # begins none; or what it begins.
 _PIECE = re.compile(
@@ -53,12 +58,22 @@ def statements(script: str) -> Iterator[Statement]:
         bare = _PIECE.sub(lambda piece: f"{piece[0][0]}{'_' * (len(piece[0]) - 2)}{piece[0][-1]}", text)
         if match := _KEEP.fullmatch(bare):
             yield Statement(line, "", match["act"].lower(), _part(text, match, "condition"))
-        elif match := _IF.fullmatch(_without_cases(bare)):
+        elif match := _IF.fullmatch(hidden := _without_cases(bare)):
+            if _ELSE.search(_part(hidden, match, "value")):
+                raise _no_else(line)
             yield Statement(line, _name(text, match), _part(text, match, "value"), _part(text, match, "condition"))
         elif match := _ASSIGNMENT.fullmatch(bare):
             yield Statement(line, _name(text, match), _part(text, match, "value"))
+        elif _BEGINS_ELSE.match(bare):
+            raise _no_else(line)
         else:
             raise ValueError(f"line {line}: write column = expression, if condition then column = expression, keep if … or drop if …")
+
+
+def _no_else(line: int) -> ValueError:
+    return ValueError(
+        f"line {line}: there is no else: write a second line with the opposite condition, or column = case when … then … else … end"
+    )
 
 
 def _part(text: str, match: re.Match[str], group: str) -> str:
@@ -136,9 +151,16 @@ class Script(Flow[ScriptConfig]):
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ScriptConfig]) -> DataFrame:
         (frame,) = frames["in"]
+        if context.is_drawn:
+            _require_beginnings(context.config.script)
+        lines: dict[str, int] = {}
         for statement in statements(context.config.script):
             with expressions_of(f"line {statement.line}", "script", frame):
+                if context.is_drawn and statement.name and statement.condition:
+                    _require_condition(frame, statement)
+                    _require_one_type(frame, statement, lines)
                 frame = _applied(frame, statement)
+            lines[statement.name.lower()] = statement.line
         return frame
 
 
@@ -150,7 +172,59 @@ def _applied(frame: DataFrame, statement: Statement) -> DataFrame:
         return frame.filter(condition if statement.value == "keep" else ~F.coalesce(condition, F.lit(False)))
     value = expression(statement.value)
     if statement.condition:
-        there = statement.name.lower() in {name.lower() for name in frame.columns}
-        before = column(statement.name) if there else F.lit(None)
+        before = column(statement.name) if _is_there(frame, statement) else F.lit(None)
         value = F.when(expression(statement.condition), value).otherwise(before)
     return frame.withColumn(statement.name, value)
+
+
+def _is_there(frame: DataFrame, statement: Statement) -> bool:
+    return statement.name.lower() in {name.lower() for name in frame.columns}
+
+
+def _require_beginnings(script: str) -> None:
+    """NodeError where every line is indented, and one reads as a statement of its own all the same."""
+    lines = [line for line in script.split("\n") if not _is_idle(line)]
+    ways = (_ASSIGNMENT, _IF, _KEEP)
+    if all(line[:1].isspace() for line in lines) and any(way.match(line.lstrip()) for line in lines[1:] for way in ways):
+        raise NodeError(
+            "every line begins with blanks, so that all are one statement: begin each statement at the start of its line",
+            permanent=True,
+            kind="user",
+            field="script",
+        )
+
+
+def _require_condition(frame: DataFrame, statement: Statement) -> None:
+    """What Spark says of a filter: of the same within a CASE it says less."""
+    frame.filter(expression(statement.condition))
+
+
+def _require_one_type(frame: DataFrame, statement: Statement, lines: Mapping[str, int]) -> None:
+    """NodeError where a text meets other values in a column: Spark would turn it into one of those, and fail at the first that is none.
+
+    Only while a job is drawn: in one published so, all texts may be such values. `lines`: in which one each column was set last.
+    """
+    if not _is_there(frame, statement):
+        return
+    before = frame.select(column(statement.name)).schema[0].dataType
+    now = frame.select(expression(statement.value)).schema[0].dataType
+    kinds = {before.typeName(), now.typeName()}
+    if "string" not in kinds or kinds & {"void", "variant"} or len(kinds) == 1 or _is_written_so(frame, statement.value, before):
+        return
+    raise _two_types(statement.name, type_text(now), type_text(before), lines.get(statement.name.lower()))
+
+
+def _two_types(name: str, now: str, before: str, line: int | None) -> NodeError:
+    if line is None:
+        message = f"{name} is {now} here and {before} before: give it one type, such as by cast(… as string)"
+    else:
+        message = f"{name} is {now} here and {before} in line {line}: give it one type, such as by cast(… as string)"
+    return NodeError(message, permanent=True, kind="user")
+
+
+def _is_written_so(frame: DataFrame, value: str, kind: DataType) -> bool:
+    """Whether `value` is a text, written out, that is one of `kind`, such as a date."""
+    if not _TEXT.fullmatch(value.strip()):
+        return False
+    row = frame.sparkSession.range(1).select(expression(value).try_cast(kind)).first()
+    return row is not None and row[0] is not None
