@@ -18,6 +18,7 @@ from jobs.engine.late_rows import marked
 from jobs.engine.references import References, UnkeptReferences
 from jobs.engine.steps import LATE, Arrow, Steps, occurrence_above
 from jobs.nodes.base import REJECTED, Flow, Routed, Sink, Source
+from jobs.nodes.expressions import drawn_expressions
 from jobs.nodes.misfits import SHOWN_TEXT, reason_told
 from jobs.nodes.rejected_rows import rejected_none, with_reason
 
@@ -146,7 +147,8 @@ class Frames:
             frames.setdefault(arrow.input, []).append(frame)
         if self._held_references is not None:
             context = replace(context, config=self._held_references.config_for(node_id, context.config))
-        made = node_type.apply(frames, context)
+        with drawn_expressions(context.is_drawn):
+            made = node_type.apply(frames, context)
         return clock_set(made, self._clock_ms, context.time_zone) if self._goes_by_clock else made
 
     def arriving(self, arrow: Arrow, occurrence: str = "") -> DataFrame:

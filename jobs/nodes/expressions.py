@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -118,6 +119,20 @@ _TABLE_FUNCTIONS = frozenset(
 )
 
 
+#: Whether a node's expressions are those of a drawing.
+_drawn: ContextVar[bool] = ContextVar("drawn", default=False)
+
+
+@contextmanager
+def drawn_expressions(drawn: bool) -> Iterator[None]:
+    """What is read within is told to who draws it, if `drawn`: what was published goes on as Spark takes it."""
+    token = _drawn.set(drawn)
+    try:
+        yield
+    finally:
+        _drawn.reset(token)
+
+
 class ExpressionRefused(NodeError):
     """What Spark says of one of a node's several expressions, its cause; `place` tells which, `columns` are those it may use."""
 
@@ -145,20 +160,30 @@ def expression(text: str) -> Column:
     """`text` as a column.
 
     A syntax error is Spark's ParseException; a reflective function, an option that reaches a file, a subquery or a broken regular
-    expression a permanent NodeError.
+    expression a permanent NodeError, and within `drawn_expressions` a name of its own.
     """
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as F
 
-    if _SUSPECT.search(text):
+    if _drawn.get() or _SUSPECT.search(text):
         session = SparkSession.getActiveSession()
         assert session is not None
-        for node in _nodes(_parser(session).parseExpression(text)):
+        parsed = _parser(session).parseExpression(text)
+        if _drawn.get():
+            _refuse_named(parsed)
+        for node in _nodes(parsed) if _SUSPECT.search(text) else ():
             _refuse_reaching(node)
             _refuse_broken_pattern(session, node)
             if _is(node, _PLAN_EXPRESSION):
                 raise NodeError("a subquery is not allowed in an expression: use a SQL node", permanent=True, kind="user")
     return F.expr(text)
+
+
+def _refuse_named(parsed: Any) -> None:
+    """NodeError for `a > 1 and`: Spark takes the last word for the name of what stands before it, which nobody reads."""
+    if parsed.getClass().getSimpleName() in ("Alias", "MultiAlias"):
+        name = parsed.name() if parsed.getClass().getSimpleName() == "Alias" else parsed.names().mkString(", ")
+        raise _refused(f'its last word, "{name}", would be a name for what stands before it, and do nothing: finish it, or leave that out')
 
 
 def check_query(spark: SparkSession, query: str, tables: Collection[str]) -> None:

@@ -1,0 +1,36 @@
+"""An expression that ends in the middle, which Spark takes for one with a name, is told to who draws it; what was published goes on."""
+
+from typing import Any
+
+import pytest
+
+from jobs.engine.validation import analyse
+from jobs.nodes.base import Limits
+from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, keep, numbers
+
+pytestmark = pytest.mark.spark
+
+COMPUTED = {"columns": [{"name": "more", "expression": "id + 1 more"}]}
+RULES = {"rules": [{"name": "big", "condition": "id > 1 and", "action": "warn"}]}
+
+
+@pytest.mark.parametrize(
+    ("node", "pointer"),
+    [
+        (keep("id > 5 and"), "/nodes/flow/config/condition"),
+        (keep("id > 5 or id < 2 as x"), "/nodes/flow/config/condition"),
+        (("flow.compute_columns", COMPUTED), "/nodes/flow/config/columns/0/expression"),
+        (("flow.expectations", RULES), "/nodes/flow/config/rules/0/condition"),
+        (("flow.script", {"script": "if id > 5 and then id = 0"}), "/nodes/flow/config/script"),
+    ],
+)
+def test_its_last_word_is_told(bench: Bench, node: Any, pointer: str) -> None:
+    drawn = document({"gen": numbers(), "flow": node, "out": COLLECT}, "gen>flow, flow>out")
+    (problem,) = analyse(bench.spark, drawn, connections={}, limits=Limits(), parameters={}, registry=REGISTRY).problems
+    assert problem.pointer == pointer
+    assert "would be a name for what stands before it, and do nothing: finish it, or leave that out" in problem.message
+
+
+def test_a_run_goes_on_as_before(bench: Bench) -> None:
+    drawn = document({"gen": numbers(6), "flow": keep("id > 2 and id < 5 and"), "out": COLLECT}, "gen>flow, flow>out")
+    assert bench.completed(drawn).rows("flow") == 2
