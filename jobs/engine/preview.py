@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from jobs.dag.beside import part_read
 from jobs.dag.document import DagDocument
@@ -19,7 +20,7 @@ from jobs.dag.samples import SampleRows
 from jobs.engine.analysis_problems import problem_of
 from jobs.engine.code_prints import CodePrints
 from jobs.engine.compiler import PlanInvalid, step_compile
-from jobs.engine.counts import NoCounter
+from jobs.engine.counts import Marks, NoCounter
 from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
 from jobs.engine.given_rows import GivenTable, table_frames
@@ -39,6 +40,13 @@ from jobs.nodes.worker_errors import node_error_in
 MOST_ROWS = 1000
 #: Python workers may take so long to start, for each table; then what hangs outside of Python, where it cannot end itself, is cut off.
 _START_SECONDS = 20.0
+
+
+class _Asked(NoCounter):
+    """Computes what a run counts besides the rows: where that fails, the run would, and Spark leaves out what nobody asks for."""
+
+    def count(self, frame: DataFrame, node_id: str, *, sample: bool, ports: Marks | None = None, tallies: Marks | None = None) -> DataFrame:
+        return frame.observe(f"asked of {node_id}", *(F.count_if(counts) for counts in tallies.values())) if tallies else frame
 
 
 def preview(
@@ -137,9 +145,10 @@ def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit:
     frames = Frames(
         steps,
         session,
-        NoCounter(),
+        _Asked(),
         mode="batch",
         given=table_frames(session, steps, given, rows),
+        counted=frozenset(steps.by_id),
         keep=lambda step_id, frame: frame.limit(rows) if step_id in steps.sources else frame,
         references=references,
         beside=table_frames(session, steps, given, MOST_ROWS) if any(arrow.reference for arrow in steps.arrows) else None,

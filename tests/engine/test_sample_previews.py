@@ -207,6 +207,40 @@ def test_a_fault_behind_the_rows_is_told_at_its_node(bench: Bench) -> None:
     assert [(problem.code, problem.pointer) for problem in caught.value.problems] == [("column.unknown", "/nodes/dear/config/condition")]
 
 
+@pytest.mark.parametrize(
+    ("node", "field", "words"),
+    [
+        (
+            ("flow.expectations", {"rules": [{"name": "whole", "condition": "cast(word as int) >= 0", "action": "warn"}]}),
+            "rules/0/condition",
+            'The value \'one\' of the type "STRING" cannot be cast to "INT"',
+        ),
+        (("flow.mask", {"fields": [{"column": "word"}, {"column": "Word"}]}), "fields/1/column", "Word is masked already"),
+        (
+            ("flow.compute_columns", {"columns": [{"name": "x", "expression": "explode(split(word, ''))"}]}),
+            "columns/0/expression",
+            "it makes several rows of one, or none",
+        ),
+        (("flow.script", {"script": "x = 1\nif id > 1 then x = word"}), "script", "line 2: x is string here and int in line 1"),
+    ],
+)
+def test_what_a_run_or_the_analysis_refuses_a_preview_refuses(bench: Bench, node: Any, field: str, words: str) -> None:
+    given = {"shop": SampleRows(rows=[{"id": 1, "word": "one"}])}
+    with pytest.raises(PlanInvalid) as caught:
+        looked_at(bench, {"shop": AWAY, "node": node, "out": COLLECT}, "shop>node, node>out", "node", given)
+    (problem,) = caught.value.problems
+    assert problem.pointer == f"/nodes/node/config/{field}"
+    assert words in problem.message
+
+
+def test_rules_that_are_kept_are_asked_in_a_preview_and_change_no_row(bench: Bench) -> None:
+    rules = [{"name": "dear", "condition": "amount > 10", "action": "warn"}, {"name": "known", "condition": "amount is not null"}]
+    nodes = {"shop": AWAY, "asked": ("flow.expectations", {"rules": rules}), "both": ("flow.union", {}), "out": COLLECT}
+    edges = "shop>asked, asked>both, asked.errors>both, both>out"
+    found = looked_at(bench, nodes, edges, "both", {"shop": SampleRows(rows=SHOP)})
+    assert [row["id"] for row in found["out"]["rows"]] == [1, 3, 2]
+
+
 def test_given_rows_are_good_ones_where_a_source_can_reject_some(bench: Bench) -> None:
     files = ("source.file", {"path": "nowhere", "format": "csv", "columns": [{"name": "id", "type": "long"}]})
     nodes = {"files": files, "out": COLLECT, "bad": COLLECT}

@@ -50,7 +50,7 @@ class ComputeColumns(Flow[ComputeColumnsConfig]):
         for row, computed in enumerate(context.config.columns):
             with expressions_of(computed.name, f"columns/{row}/expression", frame):
                 frame = frame.withColumn(computed.name, expression(computed.expression))
-                if context.schema_only:
+                if context.is_drawn:
                     _require_one_row(frame)
         return frame
 

@@ -65,7 +65,7 @@ class Mask(Flow[MaskConfig]):
         (frame,) = frames["in"]
         config = context.config
         require_columns(frame, (field.column for field in config.fields), "fields/{row}/column")
-        if context.schema_only:
+        if context.is_drawn:
             _require_one_way(config)
         masks = {field.column.lower(): _masked(field, config.salt) for field in config.fields}
         return frame.select(*(masks.get(name.lower(), column(name)).alias(name) for name in frame.columns))
