@@ -25,6 +25,7 @@ def test_case(spark: SparkSession, build: Build, root: Path, type_name: str, cas
         if "permanent" in case:
             assert isinstance(caught.value, NodeError)
             assert caught.value.permanent is case["permanent"]
+            assert caught.value.field == case.get("field", caught.value.field)
         return
     _check(_run(spark, build, type_name, case), case)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -11,10 +11,11 @@ from pydantic import Field, model_validator
 from jobs.nodes import base
 from jobs.nodes.avro import avro_check
 from jobs.nodes.avro_writing import avro_writing_check, unwritable_in_avro
-from jobs.nodes.base import AS_IT_CAME, REJECTED, Flow, NodeContext, NodeError
+from jobs.nodes.base import AS_IT_CAME, REJECTED, Caution, Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns
 from jobs.nodes.csv_options import written_line_options
 from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.format_columns import writable_check
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hinders_real_time, format_hints
 from jobs.nodes.json_options import JSON_AS_WRITTEN, TIMES_AS_WRITTEN
 from jobs.nodes.record_names import names_check
@@ -22,8 +23,9 @@ from jobs.nodes.xml_values import unwritable_in_xml
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import StructField
+    from pyspark.sql.types import StructField, StructType
 
+_SHOWN_OF_TEMPLATE = 20
 _PLACE = re.compile(r"(?P<escape>\$?)\$\{(?P<name>[^{}]+)\}")
 
 
@@ -103,6 +105,12 @@ class Format(Flow[FormatConfig]):
     def hinders_real_time(self, config: FormatConfig) -> str:
         return format_hinders_real_time(config.format) or super().hinders_real_time(config)
 
+    def cautions(self, context: NodeContext[FormatConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
+        if not (left := _left_open(context.config)):
+            return ()
+        message = f"the template writes {left} as it stands: a column goes there where }} follows its name, as in ${{column}}"
+        return [Caution("template", message, "template.open")]
+
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[FormatConfig]) -> DataFrame:
         (frame,) = frames["in"]
         config = context.config
@@ -118,13 +126,21 @@ class Format(Flow[FormatConfig]):
             )
         fields = _fields(frame, written)
         names_check(fields, config.format)
-        if context.schema_only and config.format == "avro" and config.avro_schema:
-            avro_writing_check(frame, written, config.avro_schema)
+        if context.schema_only:
+            _require_writable(frame, written, fields, config)
         value, reason = _written(written, config), _unwritable(fields, config)
         if reason is None:
             return frame.select(*(column(name) for name in kept), value.alias(config.output))
         told = _told(reason, written).alias(REJECTED)
         return frame.select(*(column(name) for name in kept), _where_null(reason, value).alias(config.output), told)
+
+
+def _require_writable(frame: DataFrame, names: list[str], fields: list[StructField], config: FormatConfig) -> None:
+    """NodeError where what is written could not be read again. Only while a job is drawn: one published so goes on as it can."""
+    if config.format == "avro" and config.avro_schema:
+        avro_writing_check(frame, names, config.avro_schema)
+    if config.format != "text":
+        writable_check(fields, config.format, "columns/{row}" if config.columns else "columns")
 
 
 def _fields(frame: DataFrame, names: list[str]) -> list[StructField]:
@@ -163,6 +179,12 @@ def _kept(frame: DataFrame, written: list[str], config: FormatConfig) -> list[st
 
 def _places(template: str) -> list[str]:
     return list(dict.fromkeys(match["name"] for match in _PLACE.finditer(template) if not match["escape"]))
+
+
+def _left_open(config: FormatConfig) -> str:
+    """The beginning of the first place in the template that is no place of a column; "" where there is none."""
+    _, begin, rest = (_PLACE.sub("\0", config.template) if config.format == "text" else "").partition("${")
+    return begin + rest.split("\0")[0][:_SHOWN_OF_TEMPLATE].rstrip()
 
 
 def _written(names: list[str], config: FormatConfig) -> Column:

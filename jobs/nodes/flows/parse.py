@@ -13,6 +13,7 @@ from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, Flow, NodeContext, NodeErro
 from jobs.nodes.columns import ColumnField, column, require_columns, schema_of
 from jobs.nodes.csv_options import null_value_field
 from jobs.nodes.form import ColumnName, hints
+from jobs.nodes.format_columns import readable_check
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hinders_real_time, format_hints
 from jobs.nodes.misfits import rejected_column
 from jobs.nodes.pattern_groups import groups_misfit, groups_parsed
@@ -112,6 +113,8 @@ class Parse(Flow[ParseConfig]):
         if context.schema_only:
             _require_written(frame, config)
         schema = _schema(frame, config)
+        if context.schema_only:
+            readable_check(schema.fields, config.format)
         kept = _kept(frame, config)
         _refuse_twice(kept, schema, config)
         shape = _shape(schema, config, plainly=context.for_script)
