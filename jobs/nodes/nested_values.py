@@ -1,4 +1,4 @@
-"""Values inside of lists, maps and structs."""
+"""Values inside of lists, maps and structs, and which of them a cast loses."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from jobs.nodes.columns import type_text
 if TYPE_CHECKING:
     from pyspark.sql import Column
     from pyspark.sql.types import DataType, StructType
+
+_INFINITE = float("inf")
+#: A colon so early stands behind an hour ("10:00", "T10:00"): a date before it has a year of four digits at least.
+_TIME_ALONE = 4
 
 
 def is_nested(kind: DataType) -> bool:
@@ -43,19 +47,33 @@ def may_lose(kind: DataType, target: DataType) -> bool:
 
 
 def lost_inside(value: Column, kind: DataType, target: DataType) -> Column:
-    """Whether a cast that Spark tries makes a value within `value`, which is of `kind`, null; true, or else false or null."""
+    """Whether a cast that Spark tries loses `value`, which is of `kind`, or a value within it (`_lost`); true, or else false or null."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import ArrayType, MapType, StructType
 
     pairs = _pairs(kind, target)
     if pairs is None:
-        return value.isNotNull() & value.try_cast(type_text(target)).isNull()
+        return _lost(value, kind, target)
     if isinstance(kind, StructType):
         parts = fields_apart(value, kind)
         return _any([lost_inside(part, *pair) for part, pair in zip(parts, pairs, strict=True) if may_lose(*pair)])
     lists = [F.map_keys(value), F.map_values(value)] if isinstance(kind, MapType) else [value]
     assert isinstance(kind, ArrayType | MapType)
     return _any([_lost_among(items, *pair) for items, pair in zip(lists, pairs, strict=True) if may_lose(*pair)])
+
+
+def _lost(value: Column, kind: DataType, target: DataType) -> Column:
+    """Whether it becomes null, or something else: a finite number infinite, a time of day one of the day of the run."""
+    from pyspark.sql import functions as F
+
+    cast, come, goes = value.try_cast(type_text(target)), kind.typeName(), target.typeName()
+    gone = cast.isNull()
+    if goes in ("float", "double") and come in ("double", "string"):
+        is_finite = ~F.contains(F.lower(value), F.lit("inf")) if come == "string" else F.abs(value) < _INFINITE
+        gone = gone | ((F.abs(cast) == _INFINITE) & is_finite)
+    elif goes == "timestamp" and come == "string":
+        gone = gone | F.locate(":", F.ltrim(value)).between(1, _TIME_ALONE)
+    return value.isNotNull() & gone
 
 
 def _lost_among(items: Column, kind: DataType, target: DataType) -> Column:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,7 +14,7 @@ from jobs.nodes.base import AS_IT_CAME, REJECTED, Flow, NodeContext, NodeError
 from jobs.nodes.columns import ColumnType, column, require_columns, schema_from_ddl, type_text
 from jobs.nodes.config_refused import ConfigRefused, place_of_second
 from jobs.nodes.form import ColumnName, hints
-from jobs.nodes.nested_values import is_nested, lost_inside
+from jobs.nodes.nested_values import lost_inside
 from jobs.nodes.rejected_rows import whole_struct
 
 if TYPE_CHECKING:
@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 class SelectedField(base.Config):
     column: ColumnName = Field(description="A column that comes in.", examples=["dep_delay"], json_schema_extra=hints("column"))
     name: ColumnName | None = Field(None, description="Its new name; empty keeps the old one.", examples=["delay_minutes"])
-    type: ColumnType | None = Field(None, description="Its new type; empty keeps the old one.", examples=["double"])
+    type: ColumnType | None = Field(
+        None,
+        description="Its new type; empty keeps the old one. A value that does not fit rejects its row; of a number that becomes a "
+        "whole one, what stands behind the point goes, and a decimal is rounded to its places.",
+        examples=["double"],
+    )
 
     @property
     def output(self) -> str:
@@ -98,7 +103,7 @@ def _reason(casts: list[SelectedField], kinds: Mapping[str, DataType], *, whole:
     """
     from pyspark.sql import functions as F
 
-    lost = [_lost(field, kinds[field.column.lower()]) for field in casts]
+    lost = [lost_inside(column(field.column), kinds[field.column.lower()], _type(field.type or "")) for field in casts]
     told = [F.when(is_lost, _sentence(field)) for field, is_lost in zip(casts, lost, strict=True)]
     reason = told[0] if len(told) == 1 else F.concat_ws("; ", *told)
     came = [F.lit(AS_IT_CAME), whole_struct(F.struct("*"))] if whole else []
@@ -114,9 +119,6 @@ def _sentence(field: SelectedField) -> Column:
     return F.concat(F.lit(f"{field.column}: cannot turn '"), shown, F.lit(f"' into {field.type}"))
 
 
-def _lost(field: SelectedField, kind: DataType) -> Column:
-    """Of a list, a map or a struct Spark keeps what it can, with nulls in place of the rest."""
-    value = column(field.column)
-    if is_nested(kind):
-        return lost_inside(value, kind, schema_from_ddl(f"value {field.type}").fields[0].dataType)
-    return value.isNotNull() & _cast(field).isNull()
+@cache
+def _type(text: str) -> DataType:
+    return schema_from_ddl(f"value {text}").fields[0].dataType
