@@ -26,7 +26,7 @@ def cautions_of(node_type: NodeType[Any], context: NodeContext[Any], arriving: S
             severity="warning",
             code=caution.code,
             node_id=context.node_id,
-            pointer=pointer_of(("nodes", context.node_id, *(("config", caution.field) if caution.field else ()))),
+            pointer=pointer_of(("nodes", context.node_id, *(("config", *caution.field.split("/")) if caution.field else ()))),
             message=f'"{context.node_name}": {caution.message}',
         )
         for caution in node_type.cautions(replace(context, bounded=context.bounded or context.beside), arriving)

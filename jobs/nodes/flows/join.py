@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -12,15 +12,16 @@ from pydantic import Field, model_validator
 from jobs.dag.catalogue import Port
 from jobs.dag.durations import duration_ms
 from jobs.nodes import base
-from jobs.nodes.base import Flow, NodeContext, NodeError
+from jobs.nodes.base import Caution, Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns, require_timestamp
 from jobs.nodes.duration_fields import Duration, late_delay
 from jobs.nodes.event_time import TakesTimeOver, watermarked
 from jobs.nodes.form import hints
-from jobs.nodes.key_pairs import KeyPair, key_pairs_check, key_pairs_field, keys_equal
+from jobs.nodes.key_pairs import KeyPair, key_pairs_cautions, key_pairs_check, key_pairs_field, keys_equal
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
 
 #: Names that no column of a person begins with.
 _KEY, _TIME, _BROUGHT = "__key_", "__time", "__brought_"
@@ -107,6 +108,9 @@ class Join(TakesTimeOver, Flow[JoinConfig]):
         config = context.config
         return {"left": config.left_time, "right": config.right_time} if context.mode == "stream" and config.left_time else {}
 
+    def cautions(self, context: NodeContext[JoinConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
+        return key_pairs_cautions(context, arriving, left="left", right="right")
+
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[JoinConfig]) -> DataFrame:
         from pyspark.sql import functions as F
 
@@ -144,7 +148,7 @@ def _span(text: str) -> Column:
 
 def _check(left: DataFrame, right: DataFrame, context: NodeContext[JoinConfig]) -> None:
     config = context.config
-    key_pairs_check(left, right, config.keys, sides=_SIDES)
+    key_pairs_check(left, right, config.keys, sides=_SIDES, drawn=context.schema_only)
     if config.left_time:
         require_columns(left, [config.left_time], "left_time", of=_SIDES[0])
         require_columns(right, [config.right_time], "right_time", of=_SIDES[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -10,16 +10,17 @@ from pydantic import Field
 from jobs.dag.catalogue import Port
 from jobs.dag.durations import duration_ms
 from jobs.nodes import base
-from jobs.nodes.base import REJECTED, Flow, NodeContext, NodeError
+from jobs.nodes.base import REJECTED, Caution, Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns
 from jobs.nodes.duration_fields import Duration
 from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.groups import PicksRows
 from jobs.nodes.kept_references import Keeping, KeepsReferences
-from jobs.nodes.key_pairs import KeyPair, key_pairs_check, key_pairs_field, keys_equal
+from jobs.nodes.key_pairs import KeyPair, key_pairs_cautions, key_pairs_check, key_pairs_field, keys_equal
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
 
 #: Names that no column of a person begins with.
 _KEY, _FOUND = "__key_", "__found"
@@ -92,12 +93,15 @@ class Lookup(PicksRows, Flow[LookupConfig], KeepsReferences):
     def config_of_prepared(self, config: LookupConfig) -> LookupConfig:
         return config.model_copy(update={"several": "all"})
 
+    def cautions(self, context: NodeContext[LookupConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
+        return key_pairs_cautions(context, arriving, left="in", right="table")
+
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[LookupConfig]) -> DataFrame:
         from pyspark.sql import functions as F
 
         (frame,), (table,) = frames["in"], frames["table"]
         config = context.config
-        key_pairs_check(frame, table, config.keys, sides=_SIDES)
+        key_pairs_check(frame, table, config.keys, sides=_SIDES, drawn=context.schema_only)
         brought = _brought(frame, table, config)
         found = _keyed(table, context, brought)
         equal = keys_equal(config.keys, right=_KEY)

@@ -12,6 +12,7 @@ from jobs.dag.catalogue import Port
 from jobs.nodes import base
 from jobs.nodes.base import Caution, Flow, NodeContext, NodeError
 from jobs.nodes.columns import type_text
+from jobs.nodes.meeting_types import alike, rounded_numbers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -37,11 +38,17 @@ class Union(Flow[UnionConfig]):
 
     def cautions(self, context: NodeContext[UnionConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
         found = []
-        for name in _exact_beside_floating(arriving):
+        for numbers in rounded_numbers(arriving):
             message = (
-                f"the column {name} holds exact numbers in one input and floating point in another: together they are floating point, "
-                "which keeps about 15 digits of a number; cast one of them before"
+                f"the column {numbers.place} holds exact numbers in one input and floating point in another: together they are floating "
+                "point, which keeps about 15 digits of a number; cast one of them before"
             )
+            if numbers.together:
+                message = (
+                    f"the column {numbers.place} is {', '.join(map(type_text, numbers.kinds))} in the inputs: together it is "
+                    f"{type_text(numbers.together)}, which keeps {numbers.together.scale} digits behind the point and rounds the rest; "
+                    "cast one of them to fewer digits before"
+                )
             found.append(Caution("", message, "numbers.rounded"))
         return found
 
@@ -70,47 +77,14 @@ def _check_same(inputs: list[DataFrame], names: Sequence[str]) -> None:
             )
 
 
-def _exact_beside_floating(inputs: Sequence[StructType]) -> list[str]:
-    """The columns in which one input has numbers of more digits than the floating point of another keeps."""
-    from pyspark.sql.types import DecimalType, DoubleType, FloatType, LongType
-
-    exact = {field.name.lower(): field.name for schema in inputs for field in schema if isinstance(field.dataType, LongType | DecimalType)}
-    floating = {field.name.lower() for schema in inputs for field in schema if isinstance(field.dataType, FloatType | DoubleType)}
-    return [name for key, name in exact.items() if key in floating]
-
-
 def _require_alike(inputs: list[DataFrame]) -> None:
     """NodeError on the first column whose values are of two families. Only while a job is drawn: one published so goes on as it can."""
     met: dict[str, DataType] = {}
     for frame in inputs:
         for field in frame.schema.fields:
             before = met.setdefault(field.name.lower(), field.dataType)
-            if not _alike(before, field.dataType):
+            if not alike(before, field.dataType):
                 _refuse(field.name, type_text(before), type_text(field.dataType))
-
-
-def _alike(one: DataType, other: DataType) -> bool:
-    """Whether a value of the one means the same among values of the other, also inside of lists, maps and structs."""
-    from pyspark.sql.types import ArrayType, MapType, NullType, StructType
-
-    if isinstance(one, NullType) or isinstance(other, NullType):
-        return True
-    if isinstance(one, ArrayType) and isinstance(other, ArrayType):
-        return _alike(one.elementType, other.elementType)
-    if isinstance(one, MapType) and isinstance(other, MapType):
-        return _alike(one.keyType, other.keyType) and _alike(one.valueType, other.valueType)
-    if isinstance(one, StructType) and isinstance(other, StructType):
-        kinds = {field.name.lower(): field.dataType for field in one.fields}
-        return all(_alike(kinds.get(field.name.lower(), field.dataType), field.dataType) for field in other.fields)
-    return _family(one) is _family(other)
-
-
-def _family(kind: DataType) -> type[DataType]:
-    """The same for types of which one takes the values of the other."""
-    from pyspark.sql.types import DateType, NumericType, TimestampNTZType, TimestampType
-
-    families: tuple[tuple[type[DataType], ...], ...] = ((NumericType,), (TimestampType, TimestampNTZType, DateType))
-    return next((members[0] for members in families if isinstance(kind, members)), type(kind))
 
 
 def _check_types(first: DataFrame, other: DataFrame) -> None:
