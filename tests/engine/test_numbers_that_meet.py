@@ -9,6 +9,7 @@ from jobs.dag.problems import Problem
 from jobs.engine.validation import analyse
 from jobs.nodes.base import Limits
 from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, numbers
+from tests.engine.nodes import CollectSink
 
 pytestmark = pytest.mark.spark
 
@@ -94,3 +95,13 @@ def test_maps_as_keys_are_refused_at_their_field(told: Told, kind: str, one: str
     (problem,) = told(one, other, keyed(kind, "key"))
     assert (problem.severity, problem.pointer) == ("error", f"/nodes/meet/config/keys/1/{field}")
     assert "maps and variants cannot be compared: take another column" in problem.message
+
+
+@pytest.mark.parametrize("kind", ["flow.join", "flow.lookup"])
+def test_a_key_that_is_no_number_matches_itself(bench: Bench, kind: str) -> None:
+    """As NaN = NaN holds in Spark, also of a column that is NaN in each row and a table that is kept."""
+    nodes = meeting("double('NaN')", "if(id = 1, double('NaN'), double(id))", keyed(kind))
+    plan = bench.plan(document(nodes, EDGES[kind]))
+    run, _ = bench.run(plan)
+    assert run.wait(90) == "completed"
+    assert [row.n for batch in CollectSink.rows[plan.generation + "out"].values() for row in batch] == [1, 1, 1]
