@@ -21,7 +21,7 @@ from jobs.dag.problems import Problem
 from jobs.engine.steps import Steps
 from jobs.engine.typed_values import Misfit, type_shown_by, typed
 from jobs.nodes.base import REJECTED, Limits, NodeContext
-from jobs.nodes.columns import missing_column, schema_of
+from jobs.nodes.columns import missing_column, schema_of, type_text
 from jobs.nodes.user_python.workers import in_workers_shared
 
 _MOST_PROBLEMS = 20
@@ -44,8 +44,7 @@ def given_table(
     batches = test.batches(source)
     rows = [row for batch in batches for row in batch]
     try:
-        said = test.columns.get(source, "")
-        schema = columns_said(said) if said else columns_told(spark, steps, source) or columns_shown(rows)
+        schema = _columns(spark, steps, source, test.columns.get(source, ""), rows)
     except Misfit as misfit:
         message = f'"{test.name}": the columns of {source}: {misfit.message}'
         return None, [Problem(code="test.columns", pointer=pointer_of(("tests", number, "columns", source)), message=message)]
@@ -63,6 +62,23 @@ def given_table(
         problems += wrong
         values.append(tuple(typed_batch))
     return (None, problems[:_MOST_PROBLEMS]) if problems else (GivenTable(schema, tuple(values)), [])
+
+
+def _columns(spark: SparkSession, steps: Steps, source: str, ddl: str, rows: Rows) -> StructType:
+    """What the source tells, else what `ddl` says, else what the rows show. Misfit where `ddl` says other columns than the source."""
+    said, told = columns_said(ddl) if ddl else None, columns_told(spark, steps, source)
+    if said and told:
+        _refuse_others(said, told)
+    return told or said or columns_shown(rows)
+
+
+def _refuse_others(said: StructType, told: StructType) -> None:
+    """Misfit that names the first column in which the two differ: a test with columns that no run has would prove nothing."""
+    here, there = ({field.name: type_text(field.dataType) for field in schema.fields} for schema in (said, told))
+    for name in [*here, *there]:
+        if here.get(name) != there.get(name):
+            test, source = (kinds.get(name, "no such column") for kinds in (here, there))
+            raise Misfit(f"{name}: the test has {test}, and the source itself {source}; leave the columns out, or change the source's")
 
 
 def typed_rows(

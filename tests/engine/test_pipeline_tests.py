@@ -122,6 +122,32 @@ def test_rows_that_show_no_columns_are_refused_where_the_source_tells_none(
     assert [problem.pointer for problem in result.problems] == ["/tests/0/columns/orders"]
 
 
+@pytest.mark.parametrize(
+    ("columns", "difference"),
+    [
+        ("id string, amount decimal(10, 2), time timestamp", "id: the test has string, and the source itself bigint"),
+        ("id bigint, amount decimal(10, 2)", "time: the test has no such column, and the source itself timestamp"),
+        (
+            "id bigint, amount decimal(10, 2), time timestamp, page string",
+            "page: the test has string, and the source itself no such column",
+        ),
+    ],
+)
+def test_columns_that_differ_from_those_of_the_sources_form_are_refused(
+    spark: SparkSession, tmp_path: Path, columns: str, difference: str
+) -> None:
+    test = {"given": {"orders": [{"id": "abc"}]}, "columns": {"orders": columns}, "expect": {"out": []}}
+    result = run(spark, tmp_path, orders(test))
+    words = f"{difference}; leave the columns out, or change the source's"
+    assert (result.status, result.message) == ("error", f'"big orders": the columns of orders: {words}')
+    assert [(problem.code, problem.pointer) for problem in result.problems] == [("test.columns", "/tests/0/columns/orders")]
+
+
+def test_columns_that_are_those_of_the_sources_form_may_be_said_again_in_any_order(spark: SparkSession, tmp_path: Path) -> None:
+    test = {"given": {"orders": GIVEN[:1]}, "columns": {"orders": "time timestamp, amount decimal(10,2), id long"}, "expect": {"out": []}}
+    assert run(spark, tmp_path, orders(test, type="SQL_TASK")).status == "passed"
+
+
 def test_empty_objects_are_given_and_come_out_again(spark: SparkSession, tmp_path: Path) -> None:
     rows = [{"id": 1, "amount": 100, "tags": {}}]
     result = run(spark, tmp_path, orders({"given": {"orders": rows}, "expect": {"out": rows}}, type="SQL_TASK", orders=API))
