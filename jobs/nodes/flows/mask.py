@@ -32,6 +32,7 @@ class MaskedField(base.Config):
         le=1000,
         description="How many characters stay, with truncate and keep last; keep last hides all of a value that has no more than these.",
         examples=[4],
+        json_schema_extra=hints(when="method=truncate|keep_last"),
     )
 
 

@@ -23,6 +23,7 @@ const TYPE = nodeType('flow.keep', [port('in', 'input')], {
     condition: { type: 'string', title: 'Condition', 'x-widget': 'expression' },
     prefetch: { type: 'integer', title: 'Prefetch', default: 250, examples: [1000] },
     share: { type: 'number', title: 'Share', examples: [0.5] },
+    masks: { type: 'array', title: 'Masks', items: { type: 'object', properties: { method: { type: 'string', title: 'Method', description: 'How it is hidden.' } } } },
   },
 })
 const problem: Problem = { severity: 'error', code: 'config.invalid', node_id: 'keep', pointer: '/nodes/keep/config/condition', message: 'the condition is no condition' }
@@ -80,4 +81,10 @@ it('an emptied number names the default that holds now; where there is none the 
   type('Prefetch', '')
   expect(field('Prefetch')).toHaveAttribute('placeholder', '250')
   expect(field('Share')).toHaveAttribute('placeholder', '0.5')
+})
+
+it('the help of a field within a list hovers over its heading and over what is written', () => {
+  act(() => editor().changeNode('keep', { config: { masks: [{ method: 'hash' }] } }, 'masks'))
+  expect(screen.getByText('Method').closest('[title]')).toHaveAttribute('title', 'How it is hidden.')
+  expect(field('Method').closest('[title]')).toHaveAttribute('title', 'How it is hidden.')
 })

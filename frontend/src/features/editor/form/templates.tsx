@@ -22,7 +22,7 @@ function Errors({ messages, id, help }: { messages: string[] | undefined; id: st
 /** A field beside others in a row: too narrow for a sentence, so the row tells what is wrong with it. */
 const isCell = (path: readonly (string | number)[]) => path.length > 1 && typeof path.at(-1) === 'string'
 
-/** One level: label above, field, what is wrong and the help below: a field that is not filled in yet is when help is wanted. */
+/** One level: label above, field, what is wrong and the help below: a field that is not filled in yet is when help is wanted. A cell's help hovers. */
 function FieldTemplate({ id, label, children, rawDescription, rawErrors, required, schema, fieldPathId, hidden, registry }: FieldTemplateProps) {
   const { t } = useTranslation('canvas')
   if (hidden) return null
@@ -31,7 +31,7 @@ function FieldTemplate({ id, label, children, rawDescription, rawErrors, require
   if (schema.type === 'object' && fieldPathId.path.length === 0) return children
   if (isRow && schema.type === 'object') return children
   return (
-    <div className={`pw-field${isRow ? ' pw-field-cell' : ''}`} data-field={fieldPathId.path.join('.')}>
+    <div className={`pw-field${isRow ? ' pw-field-cell' : ''}`} data-field={fieldPathId.path.join('.')} title={isRow ? rawDescription : undefined}>
       {label && (schema.type !== 'boolean' || isRow) && (
         <label htmlFor={id}>
           {label}
