@@ -19,6 +19,7 @@ from jobs.engine.file_words import about_a_file, about_a_header, is_of_spark, mi
 from jobs.engine.plan import Plan, Step
 from jobs.engine.user_code import steps_of_code, worker_death
 from jobs.nodes.base import NodeError, SinkFenced
+from jobs.nodes.going_on import START_AND_GO_ON
 from jobs.nodes.node_error import Outage
 from jobs.nodes.registry import REGISTRY
 from jobs.nodes.worker_errors import node_error_in
@@ -137,7 +138,7 @@ def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure |
         return ExecutionFailure(_at(plan, match[1], sentence), node_id=match[1], kind="user", permanent=True, stack_trace=trace)
     if "No space left on device" in text or "Disk quota exceeded" in text:
         return ExecutionFailure(
-            _at(plan, acting, f"the disk is full{_full_places(plan)}; free some space, then start again: it goes on where it was"),
+            _at(plan, acting, f"the disk is full{_full_places(plan)}; free some space{START_AND_GO_ON}"),
             node_id=acting,
             kind="external",
             stack_trace=trace,

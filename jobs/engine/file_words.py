@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
+from jobs.nodes.going_on import GOES_ON, START_AGAIN, START_AND_GO_ON
+
 _OTHER_TYPE = re.compile(
     r"reading file (\S+)\. Data type mismatches when reading Parquet column \[([^\]]+)\]\. "
     r"Expected Spark type (.+?), actual Parquet type (\w+)"
@@ -30,10 +32,9 @@ def about_a_header(text: str) -> str:
 def unopened_file(text: str) -> tuple[str, str] | tuple[()]:
     """A path that Java does not open although it may be there, and why."""
     if match := re.search(r"(/[^\n]*) \(Too many open files", text):
-        sentence = "too many files are open at once; let the user that runs Spark open more (ulimit -n): it goes on where it was"
-        return match[1], sentence
+        return match[1], f"too many files are open at once; let the user that runs Spark open more (ulimit -n){GOES_ON}"
     if match := re.search(r"(/[^\n]*) \(Permission denied\)", text):
-        return match[1], f"the file {match[1]} may not be opened; give the user that runs Spark the right to: it goes on where it was"
+        return match[1], f"the file {match[1]} may not be opened; give the user that runs Spark the right to{GOES_ON}"
     return ()
 
 
@@ -52,11 +53,7 @@ def about_a_file(text: str) -> str:
     """A file that is gone or cannot be read."""
     if match := _GONE.search(text):
         path = missing_file(text)
-        return (
-            f"the file or folder {path} is no longer there; put it back, then start again: it goes on where it was"
-            if path
-            else f"a file is missing: {match[0]}"
-        )
+        return f"the file or folder {path} is no longer there; put it back{START_AND_GO_ON}" if path else f"a file is missing: {match[0]}"
     return _unsound(text)
 
 
@@ -101,7 +98,7 @@ def _damaged_file(text: str) -> str:
     if (match := re.search(r"Encountered error while reading file (\S+)", text)) is None:
         return ""
     path = path_in(match[1])
-    return f"the file {path} cannot be read: it is damaged, cut off or of another format; put a sound one in its place, then start again"
+    return f"the file {path} cannot be read: it is damaged, cut off or of another format; put a sound one in its place{START_AGAIN}"
 
 
 def path_in(text: str) -> str:

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from jobs.engine.clock import clock_set
 from jobs.engine.counts import Counter, NoCounter
+from jobs.engine.endless import refuse_endless_table
 from jobs.engine.failure import REJECTED_MARK, AtNode
 from jobs.engine.late_rows import marked
 from jobs.engine.references import References, UnkeptReferences
@@ -129,6 +130,8 @@ class Frames:
         node_type = self._steps.types[node_id]
         context = self._steps.context(node_id, self._mode, schema_only=self._schema_only)
         if isinstance(node_type, Source):
+            if context.is_drawn:
+                refuse_endless_table(self._steps, node_id)
             if self._mode == "stream":
                 context = replace(context, occurrence=occurrence, query_dir=self._query_dir or context.query_dir)
                 self.source_names[context.stream_name] = node_id

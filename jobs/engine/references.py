@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any
@@ -18,6 +18,7 @@ from jobs.engine.failure import AtNode, failure_of
 from jobs.engine.steps import Arrow, Steps
 from jobs.nodes.base import NodeError
 from jobs.nodes.columns import column
+from jobs.nodes.going_on import read_again
 from jobs.nodes.kept_references import Keeping, KeepsReferences
 from jobs.nodes.worker_errors import node_error_raised
 
@@ -35,6 +36,7 @@ class _Kept:
     #: When it is read again, by the monotonic clock.
     due: float
     read_at: datetime
+    rows: int
     stale: bool = False
 
     @property
@@ -64,10 +66,13 @@ class References:
             return flow.prepared(read(), config) if self._prepares else read()
 
         kept = self._kept.get(arrow.edge_id)
-        if kept is None:
-            kept = self._kept[arrow.edge_id] = _read(make, keeping, arrow.source)
-        elif time.monotonic() >= kept.due:
-            kept = self._kept[arrow.edge_id] = self._again(arrow, kept, make, keeping)
+        if kept is not None and time.monotonic() < kept.due:
+            return kept.frame
+        rows_before = kept.rows if kept else None
+        kept = self._kept[arrow.edge_id] = self._again(arrow, kept, make, keeping) if kept else _read(make, keeping, arrow.source)
+        if kept.rows != rows_before:
+            told = f"its table was read: {kept.rows:,} rows are kept, of at most {keeping.most_rows:,}"
+            self._steps.logger.info(told, extra={"node_id": arrow.target})
         return kept.frame
 
     def config_for(self, node_id: str, config: Any) -> Any:
@@ -87,12 +92,12 @@ class References:
             fresh = _read(lambda: _as_before(read(), kept.frame.schema), keeping, arrow.source)
         except Exception as error:
             if not kept.stale:
-                told = failure_of(error, self._steps.plan).message.partition("\n")[0]
+                told = read_again(failure_of(error, self._steps.plan).message.partition("\n")[0])
                 since = f"{kept.read_at:%Y-%m-%d %H:%M:%S} UTC"
                 message = f"its table is as it was at {since}: reading it again failed ({told})"
                 self._report(Noticed(message, arrow.target, "warning", {OUTDATED: kept.read_at.isoformat()}))
             now = time.monotonic()
-            return _Kept(kept.held, now + max(keeping.seconds, _SPARING * (now - begun)), kept.read_at, stale=True)
+            return replace(kept, due=now + max(keeping.seconds, _SPARING * (now - begun)), stale=True)
         kept.held.unpersist()
         if kept.stale:
             self._report(Noticed("its table is up to date again", arrow.target, detail={OUTDATED: ""}))
@@ -145,12 +150,12 @@ def _read(read: Callable[[], DataFrame], keeping: Keeping, node_id: str) -> _Kep
     """The rows that come from `node_id`, which is told where they cannot be worked out: the flow that keeps them has no part in that."""
     found = read().limit(keeping.most_rows + 1).withColumn(_READING, F.lit(next(_readings))).persist()
     try:
-        if _count(found, node_id) > keeping.most_rows:
+        if (rows := _count(found, node_id)) > keeping.most_rows:
             raise _too_many(keeping)
     except BaseException:
         found.unpersist()
         raise
-    return _Kept(found, time.monotonic() + keeping.seconds, datetime.now(UTC))
+    return _Kept(found, time.monotonic() + keeping.seconds, datetime.now(UTC), rows)
 
 
 def _count(frame: DataFrame, node_id: str) -> int:

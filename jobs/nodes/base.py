@@ -144,6 +144,9 @@ class Source(FollowsCheckpoints[ConfigT], NodeType[ConfigT]):
         """Whether a bounded read cannot go in steps, so that an import reads it whole as well."""
         return False
 
+    def check_end(self, config: ConfigT) -> None:
+        """NodeError where the rows of a node with this config have no end, so that nobody can read all of them."""
+
     def fields_that_move(self, before: ConfigT, after: ConfigT) -> Sequence[str]:
         """Fields of pace or of rows whose change, from `before` to `after`, makes another place of what is read all the same."""
         return ()

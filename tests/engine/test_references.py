@@ -1,5 +1,6 @@
 """A table beside a stream: kept between batches, read again in time, and still there when it cannot be read."""
 
+import logging
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -12,10 +13,14 @@ from pyspark.sql import Row
 from jobs.dag.graph import structure_problems
 from jobs.engine.events import OUTDATED, BatchWritten, Noticed, Waiting
 from jobs.engine.failure import ExecutionFailure
+from jobs.engine.references import References
 from jobs.engine.runner import Run
+from jobs.engine.steps import Steps
 from jobs.nodes.base import ConnectionSettings
+from jobs.nodes.flows.lookup import Lookup
+from jobs.nodes.kept_references import Keeping
 from jobs.nodes.registry import REGISTRY
-from tests.engine.graphs import COLLECT, Bench, document, numbers, windows
+from tests.engine.graphs import COLLECT, Bench, Heard, document, numbers, windows
 from tests.engine.nodes import CollectSink
 from tests.nodes.api_server import api_server, as_json
 from tests.servers.waiting import wait_until
@@ -71,6 +76,27 @@ def test_a_table_is_read_again_and_stays_as_it_was_when_it_cannot_be_read(bench:
     assert run.wait(30) == "stopped"
     rows = [row for number in sorted(batches) for row in batches[number]]
     assert sorted(row.id for row in rows) == list(range(len(rows)))
+
+
+def test_of_a_table_it_is_told_how_many_rows_are_kept_and_that_it_is_read_again_by_itself(
+    bench: Bench, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Lookup, "keeping", lambda self, config: Keeping(seconds=0, most_rows=1000))
+    caplog.set_level(logging.INFO, "pipeline.job")
+    heard = Heard()
+    nodes = {"gen": numbers(9), "parts": PARTS, "colours": COLOURS, "look": lookup(), "out": ("sink.none", {})}
+    steps = Steps(bench.plan(document(nodes, EDGES)))
+    (arrow,) = (arrow for arrow in steps.arrows if arrow.reference)
+    references = References(steps, heard.report)
+    for name, colours in {"a": ["red", "green"], "b": ["cyan", "pink"], "c": ["cyan", "pink", "grey"]}.items():
+        path = str(colours_write(bench, name, *colours))
+        references.frame(arrow, lambda path=path: bench.spark.read.csv(path, header=True))  # type: ignore[misc]
+    references.frame(arrow, lambda: bench.spark.read.csv("/nowhere/colours.csv", header=True))
+    references.close()
+    told = [record.getMessage() for record in caplog.records if getattr(record, "node_id", "") == "look"]
+    assert told == [f"its table was read: {rows} rows are kept, of at most 1,000" for rows in (2, 3)], "once for each number"
+    (notice,) = heard.of(Noticed)
+    assert notice.message.endswith("(the file or folder /nowhere/colours.csv is no longer there; put it back: it is read again by itself)")
 
 
 def test_a_table_whose_columns_change_stays_as_it_was_and_one_with_more_gives_no_more(bench: Bench) -> None:

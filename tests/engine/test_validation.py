@@ -237,6 +237,34 @@ def test_a_source_whose_system_is_away_is_a_warning_and_blocks_nothing_else(anal
     assert {(problem.severity, problem.node_id) for problem in found.problems} == {("warning", "shop"), ("error", "big")}
 
 
+ENDLESS_TABLE = {
+    "gen": numbers(None),
+    "labels": numbers(None),
+    "renamed": ("flow.sql", {"query": "select key, value as label from input"}),
+    "look": ("flow.lookup", {"keys": [{"left": "key"}]}),
+    "out": COLLECT,
+}
+INTO_TABLE = "gen>look, labels>renamed, renamed>look.table, look>out"
+
+
+def test_a_table_to_look_things_up_in_must_have_an_end(analysed: Analyse, bench: Bench) -> None:
+    found = analysed(ENDLESS_TABLE, INTO_TABLE, type="STREAMING")
+    problem = only(found)
+    assert (problem.node_id, problem.pointer) == ("labels", "/nodes/labels/config/total_rows")
+    assert problem.message == '"Labels": making rows: the table of a lookup or a job that ends needs a total; set total rows'
+    assert found.schemas["look"]["out"][-1]["name"] == "label", "what stands behind it is analysed all the same"
+    for node_id in ("look", "labels"):
+        with pytest.raises(PlanInvalid) as refused:
+            looked_at(bench.spark, bench, ENDLESS_TABLE, INTO_TABLE, node_id, type="STREAMING")
+        assert [told.message for told in refused.value.problems] == [problem.message]
+    assert analysed({**ENDLESS_TABLE, "labels": numbers(10)}, INTO_TABLE, type="STREAMING").problems == []
+
+
+def test_a_source_that_never_ends_may_stand_where_nothing_reads_it_yet(analysed: Analyse) -> None:
+    nodes = {"gen": numbers(None), "out": COLLECT, "idle": numbers(None)}
+    assert only(analysed(nodes, "gen>out", type="STREAMING")).code == "port.unused"
+
+
 def test_structure_problems_and_analysis_come_together(analysed: Analyse) -> None:
     found = analysed({"gen": numbers(), "big": keep("nope > 1"), "out": COLLECT, "odd": ("flow.nothing", {})}, "gen>big, big>out")
     assert {"node.unknown_type", "column.unknown"} <= {problem.code for problem in found.problems}
@@ -248,9 +276,9 @@ def test_the_rejected_rows_of_a_node_have_its_columns_and_a_reason(analysed: Ana
     assert [column["name"] for column in found.schemas["bad"]["in"]] == ["id", "time", "key", "value", "rejected_reason"]
 
 
-def looked_at(spark: SparkSession, bench: Bench, nodes: Any, edges: str, node_id: str, rows: int = 5) -> dict[str, Any]:
+def looked_at(spark: SparkSession, bench: Bench, nodes: Any, edges: str, node_id: str, rows: int = 5, **given: Any) -> dict[str, Any]:
     limits = Limits(file_roots=(bench.files,), data_dir=bench.root)
-    return preview(spark, document(nodes, edges), node_id, rows=rows, connections={}, limits=limits, registry=REGISTRY)
+    return preview(spark, document(nodes, edges, **given), node_id, rows=rows, connections={}, limits=limits, registry=REGISTRY)
 
 
 def test_a_preview_shows_rows_before_and_behind_a_node(bench: Bench) -> None:
@@ -258,6 +286,15 @@ def test_a_preview_shows_rows_before_and_behind_a_node(bench: Bench) -> None:
     assert [row["id"] for row in found["inputs"]["in"]["rows"]] == [0, 1, 2, 3, 4]
     assert [row["id"] for row in found["out"]["rows"]] == [1, 3]
     assert found["out"]["columns"][0] == {"name": "id", "type": "bigint"}
+
+
+@pytest.mark.parametrize("per_second", [None, 100])
+def test_a_preview_shows_the_first_rows_of_a_source_that_never_ends(bench: Bench, per_second: int | None) -> None:
+    nodes = {"gen": numbers(None, 10, per_second), "odd": keep("id % 2 = 1"), "out": COLLECT}
+    found = looked_at(bench.spark, bench, nodes, "gen>odd, odd>out", "odd", type="STREAMING")
+    assert [row["id"] for row in found["inputs"]["in"]["rows"]] == [0, 1, 2, 3, 4]
+    assert [row["id"] for row in found["out"]["rows"]] == [1, 3]
+    assert len(looked_at(bench.spark, bench, nodes, "gen>odd, odd>out", "gen", type="STREAMING")["out"]["rows"]) == 5
 
 
 def test_a_preview_of_a_sink_shows_what_arrives_and_touches_nothing(bench: Bench) -> None:

@@ -10,6 +10,7 @@ from jobs.nodes.avro import UNKNOWN_WRITER
 from jobs.nodes.base import ConnectionSettings, NodeError
 from jobs.nodes.connections.kafka_settings import SECONDS, KafkaSettings
 from jobs.nodes.connections.reach import line_try
+from jobs.nodes.going_on import JOB_GOES_ON
 from jobs.nodes.node_error import Outage, outage_error
 
 _SILENT_SECONDS = 3
@@ -91,7 +92,7 @@ _MEANINGS = (
     _Meaning(
         r"(?:errors\.TimeoutException|Timed out waiting for a node assignment|Expiring \d+ record|NetworkException|DisconnectException"
         r"|NoResolvableBootstrap|No resolvable bootstrap|Failed to (?:construct kafka|create new KafkaAdminClient))",
-        "no broker answers; check that the cluster runs and can be reached: the job goes on where it was",
+        f"no broker answers; check that the cluster runs and can be reached{JOB_GOES_ON}",
         outage="away",
     ),
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from jobs.nodes.base import NodeError
+from jobs.nodes.going_on import JOB_GOES_ON
 
 TOPIC_NOT_THERE = 17
 _SYSTEM_ERROR = 1
@@ -32,7 +33,7 @@ def refusal_words(act: str, code: int, remark: str) -> NodeError:
         remedy = "create it on the brokers, or name another"
         return NodeError(f"{act}: the consumer group does not exist ({told}); {remedy}", permanent=True, kind="user", field="group_id")
     if code in _BUSY:
-        return NodeError(f"{act}: the broker is too busy ({told}); the job goes on where it was")
+        return NodeError(f"{act}: the broker is too busy ({told}){JOB_GOES_ON}")
     return NodeError(f"{act}: the broker refused ({code}: {told})")
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _OWN_COLUMNS = ("id", "time", "key", "value")
+#: As many rows as anybody looks at of a source.
+_MOST_LOOKED_AT = 1000
 
 
 class GeneratorConfig(base.Config):
@@ -91,15 +93,23 @@ class GeneratorSource(Source[GeneratorConfig]):
     row_fields: ClassVar[frozenset[str]] = frozenset({"fields", "locale", "seed", "start_time", "step_ms"})
     hand_positions: ClassVar[HandPositions | None] = NumberPart("next")
 
+    def check_end(self, config: GeneratorConfig) -> None:
+        if config.total_rows is None:
+            message = "making rows: the table of a lookup or a job that ends needs a total; set total rows"
+            raise NodeError(message, permanent=True, kind="user", field="total_rows")
+
     def read(self, spark: SparkSession, context: NodeContext[GeneratorConfig]) -> DataFrame:
         from jobs.nodes.readers.numbered_rows import NumberedRows, columns_ddl
 
-        if context.bounded and context.config.total_rows is None:
-            raise NodeError("making rows: a job that ends needs a total; set total rows", permanent=True, kind="user", field="total_rows")
+        config = context.config
+        if context.bounded:
+            self.check_end(config)
         if context.schema_only:
-            return empty_frame(spark, schema_from_ddl(columns_ddl(context.config)))
+            return empty_frame(spark, schema_from_ddl(columns_ddl(config)))
         in_workers_shared(lambda: spark.dataSource.register(NumberedRows))
-        settings = {"settings": context.config.model_dump_json(), "slots": str(spark.sparkContext.defaultParallelism)}
+        if context.mode == "batch" and context.is_drawn and config.total_rows is None:
+            config = config.model_copy(update={"total_rows": _MOST_LOOKED_AT})
+        settings = {"settings": config.model_dump_json(), "slots": str(spark.sparkContext.defaultParallelism)}
         if context.mode == "batch":
             return spark.read.format(NumberedRows.name()).options(**settings).load()
         return spark.readStream.name(context.stream_name).format(NumberedRows.name()).options(**settings).load()
