@@ -124,6 +124,17 @@ it('how to paste by hand is said until something is written', async () => {
   vi.unstubAllGlobals()
 })
 
+it.each(['', ' \n'])('an empty clipboard (%j) is told, and leaves the rows as they are', async (text) => {
+  vi.stubGlobal('navigator', { clipboard: { readText: () => Promise.resolve(text) } })
+  opened(mine, {})
+  const field = await screen.findByRole<HTMLTextAreaElement>('textbox', { name: 'rowsOf' })
+  const before = field.value
+  press('paste')
+  expect(await screen.findByText('pasteEmpty')).toBeVisible()
+  expect(field.value).toBe(before)
+  vi.unstubAllGlobals()
+})
+
 const escape = () => fireEvent.keyDown(screen.getByRole('dialog'), { key: 'Escape' })
 const clickBeside = () => fireEvent.click(globalThis.document.querySelector('.mantine-Modal-overlay') as Element)
 

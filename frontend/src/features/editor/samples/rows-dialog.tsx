@@ -77,19 +77,24 @@ function useCount(text: string): string {
 function Field({ name, edited }: { name: string; edited: Edited }) {
   const { t } = useTranslation('samples')
   const [place, setPlace] = useState<{ at: number } | null>(null)
-  const [denied, setDenied] = useState(false)
+  const [unpasted, setUnpasted] = useState<'pasteDenied' | 'pasteEmpty' | null>(null)
   const count = useCount(edited.text)
   const marks = useMemo(() => (edited.unreadable ? [edited.unreadable] : edited.faults.map((fault) => faultPlace(edited.text, fault))), [edited.text, edited.faults, edited.unreadable])
   const write = (text: string) => {
-    setDenied(false)
+    setUnpasted(null)
     edited.write(text)
   }
-  const paste = () => pastedText().then((text) => void edited.read(text), () => setDenied(true))
+  const paste = async () => {
+    const text = await pastedText().catch(() => null)
+    const isBlank = text?.trim() === ''
+    setUnpasted(text === null ? 'pasteDenied' : isBlank ? 'pasteEmpty' : null)
+    if (text !== null && !isBlank) edited.read(text)
+  }
   return (
     <div>
       <div className="pw-rows-head">
         <label htmlFor={FIELD}>{t('rows')}</label>
-        <small role="status">{denied ? t('pasteDenied') : count}</small>
+        <small role="status">{unpasted ? t(unpasted) : count}</small>
         <span className="pw-grow" />
         {!isJson(edited.text) && <Button size="compact-xs" leftSection={<IconBraces size={12} />} onClick={() => edited.read()}>{t('toJson')}</Button>}
         <Button size="compact-xs" leftSection={<IconClipboard size={12} />} onClick={() => void paste()}>{t('paste')}</Button>
