@@ -8,7 +8,7 @@ import pytest
 from jobs.dag.problems import Problem
 from jobs.engine.validation import analyse
 from jobs.nodes.base import Limits
-from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, numbers
+from tests.engine.graphs import COLLECT, REGISTRY, Bench, document, keep, numbers
 from tests.engine.nodes import CollectSink
 
 pytestmark = pytest.mark.spark
@@ -105,3 +105,13 @@ def test_a_key_that_is_no_number_matches_itself(bench: Bench, kind: str) -> None
     run, _ = bench.run(plan)
     assert run.wait(90) == "completed"
     assert [row.n for batch in CollectSink.rows[plan.generation + "out"].values() for row in batch] == [1, 1, 1]
+
+
+def test_what_is_no_number_passes_a_filter_over_rows_that_are_kept(bench: Bench) -> None:
+    """NaN is more than any number, and Spark's note of the numbers that it keeps for both sinks leaves it out."""
+    odd = computed(x="if(id = 1, double('NaN'), double(id))")
+    nodes = {"a": numbers(3), "odd": odd, "big": keep("x > 5"), "all": COLLECT, "out": COLLECT}
+    plan = bench.plan(document(nodes, "a>odd, odd>all, odd>big, big>out"))
+    run, _ = bench.run(plan)
+    assert run.wait(90) == "completed"
+    assert [row.id for batch in CollectSink.rows[plan.generation + "out"].values() for row in batch] == [1]
