@@ -57,7 +57,8 @@ class FormatConfig(base.Config):
     element: str = Field(
         "row",
         pattern=r"^[A-Za-z_][A-Za-z0-9_.\-]*$",
-        description="The name of the XML element that holds the columns.",
+        description="The name of the XML element that holds the columns. A missing value has no element in it, nor has a missing item of a "
+        "list: the others stand as if it were not there, and a list without any is as one that is missing.",
         examples=["order"],
         json_schema_extra=hints(when="format=xml", allowed="an XML element's name: letters, digits, . _ or -"),
     )
