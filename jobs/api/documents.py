@@ -171,8 +171,10 @@ class PreviewView(DocumentView):
         body = body_read(request, PreviewBody)
         project = self._project(body.document, body.project, Role.EDITOR)
         document, problems = check_document(body.document, REGISTRY.catalogue())
-        if document is None or body.node_id not in document.nodes:
+        if document is None:
             raise Invalid("the document, or the node, cannot be previewed", problems=problems)
+        if body.node_id not in document.nodes:
+            raise Invalid("the document, or the node, cannot be previewed", problems=[_no_node(body.node_id)])
         sources = sources_in({node_id: node.type for node_id, node in document.nodes.items()})
         if wrong := [*no_sources(body.samples, sources), *sample_problems(body.samples)]:
             raise Invalid("the sample rows cannot be used", problems=wrong)
@@ -191,6 +193,10 @@ class PreviewView(DocumentView):
         except (InteractiveUnavailable, InteractiveFailed) as error:
             return answer(PreviewOut(available=False, message=str(error), problems=[], inputs={}, outputs={}))
         return answer(_preview(found))
+
+
+def _no_node(node_id: str) -> Problem:
+    return Problem(code="node.unknown", pointer="/node_id", message=f'there is no node "{node_id[:200]}" in the document')
 
 
 def _preview(found: dict[str, Any]) -> PreviewOut:

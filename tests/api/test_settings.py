@@ -395,6 +395,8 @@ def test_a_preview_without_a_worker_says_so(browser: Client, monkeypatch: pytest
     assert (answer["available"], answer["message"]) == (False, "no interactive driver answered")
     unknown = send(browser, "POST", "/api/jobs/preview", {"document": chain(), "node_id": "nope"})
     assert unknown.status_code == 422
+    (problem,) = unknown.json()["error"]["problems"]
+    assert (problem["pointer"], problem["message"]) == ("/node_id", 'there is no node "nope" in the document')
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"- 1\n- 2", b"a: !!python/object:os.system {}", b"\xff\xfe", b"&a [*a]", b"x" * 1_100_000])
