@@ -50,13 +50,13 @@ class WindowsConfig(base.Config):
     )
     kind: Literal["tumbling", "sliding", "session"] = Field(
         "tumbling",
-        description="They follow one another, overlap, or last as long as rows of a group keep coming.",
+        description="They follow one another, overlap, or last while rows of a group come.",
         examples=["tumbling"],
         json_schema_extra=hints(half=True, sets={"session": {"emit": "close", "offset": "0s"}}),
     )
     window: Span = Field(
         "1 h",
-        description="Its length. It is counted from midnight in UTC; a session ends when for longer than this no row came.",
+        description="Its length, counted from midnight in UTC. A session ends when for longer than this no row came.",
         examples=["1 min", "1 h"],
         json_schema_extra=hints("duration", half=True),
     )

@@ -9,11 +9,6 @@ from tests.e2e.numbers import ask
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
 
-#: Node type → why its common fields are higher than the panel of a window of 1440×900.
-SCROLLS = {
-    "flow.stateful": "a function of a page's length, beside what is kept for it and what it gives",
-    "flow.window_reduce": "three functions, beside the windows they work on and the columns they give",
-}
 #: How high the form is and how high it may be, without what is said of edges and values that are still to come.
 HEIGHTS = """() => {
   const [body, form] = ['.pw-panel-body', '.pw-panel-body .pw-form'].map((place) => document.querySelector(place));
@@ -70,8 +65,7 @@ def test_the_common_fields_of_every_node_type_are_seen_without_scrolling(page: P
         expect(page.locator(".pw-panel-body label").filter(has_text="_")).to_have_count(0)  # a field without a name of its own
         heights[node["type"]] = page.evaluate(HEIGHTS)
     higher = {type_: height for type_, height in heights.items() if height[0] > height[1]}
-    assert {type_: height for type_, height in higher.items() if type_ not in SCROLLS} == {}
-    assert higher.keys() >= SCROLLS.keys(), "a waiver that is not needed any more"
+    assert higher == {}
     page.locator(".pw-outline-node").filter(has_text="sink.http_api itself").click()
     page.get_by_role("button", name="About this node type").click()
     expect(page.locator(".pw-about code")).to_have_text("job/node/")

@@ -51,7 +51,7 @@ def test_code_that_can_be_called_is_taken_without_being_run(code: str) -> None:
 
 def test_the_code_that_stands_there_at_first_is_judged_by_the_state_that_is_kept() -> None:
     (problem,) = config_problems(StatefulConfig, {"keys": ["a"], "state": [{"name": "streak"}]})
-    assert (problem.pointer, problem.message) == ("/code", "line 13: nothing is kept under the name count: there is streak")
+    assert (problem.pointer, problem.message) == ("/code", "line 10: nothing is kept under the name count: there is streak")
 
 
 def test_a_faulty_state_hides_no_fault_of_the_code_and_blames_no_name() -> None:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 DEFAULT_CODE = """\
 # row: column name → value.
-# Called for what it does: what it
-# returns is not looked at, and the row
-# goes on as it came. A row it raises
-# for is rejected.
+# Called for what it does. What
+# it returns plays no part: a row
+# goes on as it came. A row that
+# raises is rejected.
 
 
 def process(row):

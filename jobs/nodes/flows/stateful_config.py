@@ -60,9 +60,9 @@ class StatefulConfig(base.Config):
 
     keys: tuple[ColumnName, ...] = Field(
         min_length=1,
-        description="The columns that say to whom a row belongs: each key has a state of its own.",
+        description="The columns that say to whom a row belongs. Each key has a state of its own.",
         examples=[["plane"]],
-        json_schema_extra=hints("columns"),
+        json_schema_extra=hints("columns", half=True),
     )
     state: tuple[Kept, ...] = Field(
         (Kept(name="count"),),
@@ -81,28 +81,30 @@ class StatefulConfig(base.Config):
     time_column: str = Field(
         "",
         max_length=255,
-        description="When a row happened: rows of a key that come together are handed over in this order. Event time needs it.",
+        description="When a row happened; event time needs it. Rows of a key that come together are handed over in this order.",
         examples=["departed_at"],
-        json_schema_extra=hints("column"),
+        json_schema_extra=hints("column", half=True, after="keys"),
     )
     time: Literal["none", "processing", "event"] = Field(
         "none",
         description="What timers go by: the clock, or the time column, up to the newest row less what may come late. A job that ends "
         "fires those that are left when all rows were read.",
         examples=["none", "event"],
+        json_schema_extra=hints(advanced=True),
     )
     late: Duration = Field(
         "0s",
         description="How far behind the newest row a row may come; a stream leaves a later one out, and rows without a time.",
         examples=["10 min"],
-        json_schema_extra=hints("duration", when="time=event"),
+        json_schema_extra=hints("duration", when="time=event", advanced=True),
     )
     code: str = Field(
         DEFAULT_STATE_CODE,
         max_length=100_000,
         validate_default=True,
         description="Python with a function process(key, rows, state, timers), and where timers are used on_timer(key, timer, state, "
-        "timers). They yield the rows that go on; a time without a zone is one of UTC. Python reckons with times by the clock of their "
+        "timers). They yield the rows that go on; where they raise, the rows are rejected, and the state stays. A time without a "
+        "zone is one of UTC. Python reckons with times by the clock of their "
         "zone: take them to UTC before, where a change to summer time counts. The job's parameters are in the dict parameters.",
         examples=["def process(key, rows, state, timers):\n    state.count.set(state.count.get(0) + len(rows))"],
         json_schema_extra=hints("code", language="python"),
@@ -134,5 +136,5 @@ class StatefulConfig(base.Config):
     @model_validator(mode="after")
     def _timers_can_fire(self) -> StatefulConfig:
         if self.time == "none" and has_on_timer(self.code):
-            raise ValueError("on_timer is never called while the time is none: choose processing or event")
+            raise ConfigRefused("on_timer is never called while the time is none: choose processing or event", "time")
         return self

@@ -28,8 +28,9 @@ class WindowAggregateConfig(WindowsConfig):
     )
     emit: Literal["close", "update"] = Field(
         "update",
-        description="On close a window comes out once, when nothing can change it any more; on update each time it changed.",
+        description="On close a window comes out once, on update each time it changed. It closes when nothing can change it any more.",
         examples=["update", "close"],
+        json_schema_extra=hints(half=True, after="kind"),
     )
 
     _emit_is_possible = field_validator("emit")(checked_emit)

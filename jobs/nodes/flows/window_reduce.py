@@ -50,8 +50,9 @@ class WindowReduceConfig(WindowsConfig):
     )
     emit: Literal["close", "update"] = Field(
         "close",
-        description="On close a window comes out once, when nothing can change it any more; on update each time it changed.",
+        description="On close a window comes out once, on update each time it changed. It closes when nothing can change it any more.",
         examples=["close", "update"],
+        json_schema_extra=hints(half=True, after="kind"),
     )
 
     @field_validator("code")

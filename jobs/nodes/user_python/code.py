@@ -34,13 +34,13 @@ OF_ROW = Called(("row",), gives=True)
 OF_EACH = Called(("row",))
 
 DEFAULT_CODE = """\
-# row: column name → value. Return
+# row: column → value. Return
 #   a row           it goes on
 #   a list of rows  each goes on
 #   (or yield them)
-#   True or False   keep it or not
-#   None            it is left out
-# A row it raises for is rejected.
+#   True or False   keep or not
+#   None            left out
+# A row that raises is rejected.
 
 
 def process(row):
@@ -48,11 +48,12 @@ def process(row):
 """
 
 DEFAULT_ARROW_CODE = """\
-# batch: a pyarrow RecordBatch. Return
-#   a batch, a Table  its rows go on
-#   a list of them    each goes on
+# batch: a pyarrow RecordBatch.
+# Return
+#   a batch, Table  it goes on
+#   a list of them  each goes on
 #   (or yield them)
-#   None              it is left out
+#   None            left out
 # What it raises ends the job.
 
 
@@ -61,11 +62,12 @@ def process(batch):
 """
 
 DEFAULT_PANDAS_CODE = """\
-# frame: a pandas DataFrame. Return
-#   a frame         its rows go on
+# frame: a pandas DataFrame.
+# Return
+#   a frame         it goes on
 #   a list of them  each goes on
 #   (or yield them)
-#   None            it is left out
+#   None            left out
 # What it raises ends the job.
 
 

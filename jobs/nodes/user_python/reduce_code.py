@@ -10,14 +10,10 @@ RESULT = Called(("value",), name="result", gives=True, returns="value")
 MERGE = Called(("one", "other"), name="merge", gives=True, returns="one")
 
 DEFAULT_REDUCE_CODE = """\
-# For the rows of each window:
-# start()  what it begins with
-# add(value, row)  with one row more;
-#   row: column name → value
-# result(value)  the columns that go on
-# merge(one, other)  two sessions that
-#   met; other windows need none
-# A row for which add raises is rejected.
+# value  what start begins with
+# row    a dict: column → value
+# Sessions: def merge(one, other)
+# If add raises, it is rejected.
 
 
 def start():

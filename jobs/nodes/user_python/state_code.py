@@ -12,15 +12,12 @@ OF_KEY = Called(("key", "rows", "state", "timers"))
 ON_TIMER = Called(("key", "timer", "state", "timers"), name="on_timer")
 
 DEFAULT_STATE_CODE = """\
-# Called with the rows of one key, each
-# time some of them come.
-#   key     its value (several: a tuple)
-#   rows    a list: column name → value
-#   state   what was kept of this key
-#   timers  timers.register(time) calls
-#     on_timer(key, timer, state, timers)
-# Yield the rows that go on. If it raises,
-# its rows are rejected, state stays.
+# key    its value, or a tuple
+# rows   dicts: column → value
+# state  what was kept of the key
+# timers.register(time) calls
+#   on_timer, named below
+# Yield the rows that go on.
 
 
 def process(key, rows, state, timers):

@@ -121,5 +121,5 @@ export default function CodeField({ id, label, value, example = '', columns, tab
     editor.focus()
   }, [goTo])
 
-  return <div ref={host} className={`pw-code${tall ? ' pw-code-tall' : ''}${invalid ? ' pw-code-invalid' : ''}`} />
+  return <div ref={host} className={`pw-code${tall ? ' pw-code-tall' : ''}${language === 'python' ? ' pw-code-whole' : ''}${invalid ? ' pw-code-invalid' : ''}`} />
 }

@@ -22,10 +22,12 @@ const TYPE = nodeType('flow.keep', [port('in', 'input')], {
   properties: {
     condition: { type: 'string', title: 'Condition', 'x-widget': 'expression' },
     prefetch: { type: 'integer', title: 'Prefetch', default: 250, examples: [1000] },
-    share: { type: 'number', title: 'Share', examples: [0.5] },
+    share: { type: 'number', title: 'Share', examples: [0.5], 'x-half': true, description: 'Of all rows. The others go.' },
+    given: { type: 'array', title: 'Given', 'x-takes-input': true, items: { type: 'object', properties: { name: { type: 'string', title: 'Name' }, type: { type: 'string', title: 'Type' } } } },
     masks: { type: 'array', title: 'Masks', items: { type: 'object', properties: { method: { type: 'string', title: 'Method', description: 'How it is hidden.' } } } },
   },
 })
+const COLUMNS = [{ name: 'id', type: 'bigint' }, { name: 'delay', type: 'double' }]
 const problem: Problem = { severity: 'error', code: 'config.invalid', node_id: 'keep', pointer: '/nodes/keep/config/condition', message: 'the condition is no condition' }
 const editor = () => useEditor.getState()
 const config = () => editor().history.present.document.nodes.keep?.config
@@ -34,7 +36,7 @@ function Panel() {
   const focusField = useEditor((state) => state.focusField)
   const kept = useEditor((state) => state.history.present.document.nodes.keep?.config) ?? {}
   const change = (next: Config, field: string) => editor().changeNode('keep', { config: next }, field)
-  return <ConfigForm nodeId="keep" nodeName="Keep" type={TYPE} config={kept} problems={[]} columns={[]} tables={[]} connections={[]} focusField={focusField} readOnly={false} onChange={change} />
+  return <ConfigForm nodeId="keep" nodeName="Keep" type={TYPE} config={kept} problems={[]} columns={COLUMNS} tables={[]} connections={[]} focusField={focusField} readOnly={false} onChange={change} />
 }
 
 beforeEach(() => {
@@ -87,4 +89,21 @@ it('the help of a field within a list hovers over its heading and over what is w
   act(() => editor().changeNode('keep', { config: { masks: [{ method: 'hash' }] } }, 'masks'))
   expect(screen.getByText('Method').closest('[title]')).toHaveAttribute('title', 'How it is hidden.')
   expect(field('Method').closest('[title]')).toHaveAttribute('title', 'How it is hidden.')
+})
+
+it('a list of columns takes those that come in, once, and keeps what is there', () => {
+  act(() => editor().changeNode('keep', { config: { given: [{ name: 'delay', type: 'string' }, { name: 'late', type: 'boolean' }] } }, 'typed'))
+  const take = screen.getByRole('button', { name: 'Take the input\'s columns' })
+  fireEvent.click(take)
+  expect(config()).toEqual({ given: [{ name: 'id', type: 'bigint' }, { name: 'delay', type: 'string' }, { name: 'late', type: 'boolean' }] })
+  expect(take).not.toBeInTheDocument()
+  act(() => editor().undo())
+  expect(config()?.given).toHaveLength(2)
+})
+
+it('of what is said of a short field the first sentence is seen, the others unfold', () => {
+  const [first] = screen.getAllByText('Of all rows.')
+  expect(first?.tagName).toBe('SUMMARY')
+  expect(first?.parentElement).not.toHaveAttribute('open')
+  expect(first?.parentElement).toHaveTextContent('Of all rows.The others go.')
 })

@@ -77,7 +77,7 @@ export function ConfigForm({ nodeId, nodeName, type, config, problems, columns, 
         schema={schema}
         uiSchema={uiSchema}
         formData={shown}
-        formContext={{ columns, tables, connections, warnings, readOnly } satisfies FormHelp}
+        formContext={{ columns, tables, connections, warnings, readOnly, write: (field, value) => onChange({ ...config, [field]: value }, field) } satisfies FormHelp}
         validator={validator}
         templates={{ ...templates, BaseInputTemplate: TextWidget }}
         widgets={widgets}

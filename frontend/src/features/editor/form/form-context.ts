@@ -1,4 +1,4 @@
-import type { Column } from '../../../dag/document'
+import type { Column, Json } from '../../../dag/document'
 import type { Table } from './sql-completion'
 
 /** What fields offer for completion. */
@@ -11,6 +11,8 @@ export interface FormHelp {
   /** Sentences that warn only. */
   warnings: ReadonlySet<string>
   readOnly: boolean
+  /** Sets a field of the config. */
+  write: (field: string, value: Json) => void
 }
 
 /** Whether something of what is said of a field is more than a warning. */

@@ -1,11 +1,14 @@
 import { ActionIcon, Button } from '@mantine/core'
 import type { ArrayFieldItemTemplateProps, ArrayFieldTemplateProps, FieldTemplateProps, ObjectFieldTemplateProps, TemplatesType } from '@rjsf/utils'
-import { IconPlus, IconX } from '@tabler/icons-react'
+import { IconPlus, IconTableImport, IconX } from '@tabler/icons-react'
 import type { MouseEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { StateGlyph } from '../../../shared/state-glyph'
+import type { Config } from '../../../dag/document'
 import { areErrors, type FormHelp } from './form-context'
-import { hasVariedRows, isFolded, isSet, isShown, linesOf, withDefaults } from './form-schema'
+import { hasVariedRows, isBrief, isFolded, isSet, isShown, linesOf, takesInput, withDefaults } from './form-schema'
+import { HelpText } from './help-text'
+import { lacks, takenColumns } from './taken-columns'
 import { useNewRow } from './use-new-row'
 
 function Errors({ messages, id, help }: { messages: string[] | undefined; id: string; help: FormHelp }) {
@@ -40,7 +43,7 @@ function FieldTemplate({ id, label, children, rawDescription, rawErrors, require
       )}
       {children}
       <Errors messages={messages} id={id} help={registry.formContext as FormHelp} />
-      {!isRow && rawDescription && <p className="pw-field-help">{rawDescription}</p>}
+      {!isRow && rawDescription && <HelpText text={rawDescription} brief={isBrief(schema)} />}
     </div>
   )
 }
@@ -95,20 +98,28 @@ function ObjectFieldTemplate({ properties, schema, formData, fieldPathId, errorS
   )
 }
 
-function ArrayFieldTemplate({ items, canAdd, onAddClick, title, schema }: ArrayFieldTemplateProps) {
+function ArrayFieldTemplate({ items, canAdd, onAddClick, title, schema, formData, fieldPathId, registry }: ArrayFieldTemplateProps) {
   const { t } = useTranslation('canvas')
+  const { columns, readOnly, write } = registry.formContext as FormHelp
+  const rows = (formData ?? []) as Config[]
+  const takes = takesInput(schema) && !readOnly && lacks(rows, columns)
   const { host, added } = useNewRow<HTMLDivElement>(items.length)
   const add = (event: MouseEvent) => {
     added()
     onAddClick(event)
   }
-  const kinds = `${items.length === 0 ? ' pw-rows-none' : ''}${hasVariedRows(schema) ? ' pw-rows-varied' : ''}`
+  const kinds = `${items.length <= 1 && !takes ? ' pw-rows-few' : ''}${hasVariedRows(schema) ? ' pw-rows-varied' : ''}`
   return (
     <div className={`pw-rows${kinds}`} ref={host}>
       {items}
       {canAdd && (
         <Button variant="subtle" leftSection={<IconPlus size={14} />} onClick={add} className="pw-rows-add">
           {t('addTo', { what: title?.toLowerCase() })}
+        </Button>
+      )}
+      {takes && (
+        <Button variant="subtle" leftSection={<IconTableImport size={14} />} onClick={() => write(String(fieldPathId.path[0]), takenColumns(rows, columns))} className="pw-rows-add">
+          {t('takeInput')}
         </Button>
       )}
     </div>

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { later } from '../../../shared/later'
 import { areErrors, type FormHelp } from './form-context'
+import { isBrief } from './form-schema'
 
 const CodeField = later(() => import('./code-field'))
 
@@ -37,13 +38,15 @@ function CheckboxWidget(props: WidgetProps) {
 }
 
 const CHOICES_SIDE_BY_SIDE = 3
+const CHARACTERS_SIDE_BY_SIDE = 36
 /** A field within a row of a list has no room for them. */
 const isInRow = (id: string) => /_\d+_/.test(id)
 
 function SelectWidget(props: WidgetProps) {
   const said = (props.schema as Record<string, unknown>)['x-choices'] as Record<string, string> | undefined
   const choices = (props.options.enumOptions ?? []).map((choice) => ({ value: String(choice.value), label: said?.[String(choice.value)] ?? String(choice.label).replaceAll('_', ' ') }))
-  const narrow = choices.length <= CHOICES_SIDE_BY_SIDE && choices.map((choice) => choice.label).join('').length < 36 && props.registry.formContext && !isInRow(props.id)
+  const room = isBrief(props.schema) ? CHARACTERS_SIDE_BY_SIDE / 2 : CHARACTERS_SIDE_BY_SIDE
+  const narrow = choices.length <= CHOICES_SIDE_BY_SIDE && choices.map((choice) => choice.label).join('').length < room && props.registry.formContext && !isInRow(props.id)
   if (narrow && props.required !== undefined && props.value != null) {
     return <SegmentedControl id={props.id} data={choices} value={String(props.value)} fullWidth size="xs" disabled={props.disabled} onChange={props.onChange} aria-label={props.label} />
   }
