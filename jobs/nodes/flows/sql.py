@@ -166,8 +166,13 @@ def _told_by_order(context: NodeContext[SqlConfig]) -> Iterator[Caution]:
         if words.isdisjoint(alike):
             continue
         better = {by_port[place] for place in places if by_port[place : place + 1]} - {""}
-        remedy = f"write {' and '.join(sorted(better))}" if len(better) == len(places) else "give their nodes names of their own"
-        message = f"nothing but the order of their edges tells {' and '.join(alike)} apart, and an edge drawn anew may swap them: {remedy}"
+        tables = " and ".join(alike)
+        message = (
+            f"an edge drawn anew may swap {tables}, which nothing but their edges' order tells apart: give their nodes names of their own"
+        )
+        if len(better) == len(places):
+            by_names = " and ".join(sorted(better))
+            message = f"an edge drawn anew may swap {tables}, which nothing but their edges' order tells apart: write {by_names}"
         yield Caution("query", message, "inputs.alike")
 
 
