@@ -19,6 +19,7 @@ from jobs.engine.file_words import about_a_file, about_a_header, is_of_spark, mi
 from jobs.engine.plan import Plan, Step
 from jobs.engine.user_code import steps_of_code, worker_death
 from jobs.nodes.base import NodeError, SinkFenced
+from jobs.nodes.expressions import ExpressionRefused
 from jobs.nodes.going_on import START_AND_GO_ON
 from jobs.nodes.node_error import Outage
 from jobs.nodes.registry import REGISTRY
@@ -86,12 +87,19 @@ def failure_of(error: BaseException, plan: Plan, away: Set[str] = frozenset()) -
     acting = next((link.node_id for link in _links(error) if isinstance(link, AtNode)), "")
     cause = next((link for link in _links(error) if isinstance(link, NodeError)), None)
     if cause is not None:
-        return ExecutionFailure.told(cause, _at(plan, acting, cause.message), acting, trace)
+        return ExecutionFailure.told(cause, _at(plan, acting, _words_of(cause)), acting, trace)
     text = "\n".join(_texts(error))
     if told := _told_by_node(text, plan, acting, away):
         node_id, words = told
         return ExecutionFailure.told(words, _at(plan, node_id, words.message), node_id, trace)
     return _known(text, plan, acting, trace) or _unknown(error, plan, acting, trace)
+
+
+def _words_of(error: NodeError) -> str:
+    """A node's own; of an expression that Spark refuses those that the editor says of it."""
+    if isinstance(error, ExpressionRefused) and error.__cause__:
+        return f"{error.place}: {explained(error.__cause__, error.columns)[1]}"
+    return error.message
 
 
 def _told_by_node(text: str, plan: Plan, acting: str, away: Set[str]) -> tuple[str, NodeError] | None:

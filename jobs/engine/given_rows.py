@@ -18,6 +18,7 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 from jobs.dag.pipeline_tests import PipelineTest, Rows, is_batched
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
+from jobs.engine.analysis_problems import first_line
 from jobs.engine.steps import Steps
 from jobs.engine.typed_values import Misfit, type_shown_by, typed
 from jobs.nodes.base import REJECTED, Limits, NodeContext
@@ -137,10 +138,23 @@ def columns_said(ddl: str) -> StructType:
     try:
         said = DataType.fromDDL(ddl)
     except PySparkException as error:
-        raise Misfit(f"they cannot be read: {str(error).strip().splitlines()[0]}") from None
+        raise _unreadable(error) from None
     if not isinstance(said, StructType) or not said.fields:
         raise Misfit(f'"{ddl}" names none: write them as in id bigint, name string')
     return _nullable(said)
+
+
+def _unreadable(error: PySparkException) -> Misfit:
+    """What Spark's parser says of columns, in words for the user."""
+    given = error.getMessageParameters() or {}
+    if error.getCondition() == "UNSUPPORTED_DATATYPE":
+        name = given.get("typeName", "").strip('"').lower()
+        return Misfit(f"there is no type {name}: write one such as bigint, decimal(10, 2), string or timestamp")
+    if error.getCondition() == "PARSE_SYNTAX_ERROR":
+        near = given.get("error", "").strip("'")
+        where = "their end" if near == "end of input" else f'"{near}"'
+        return Misfit(f"they cannot be read at {where}: write them as in id bigint, name string")
+    return Misfit(f"they cannot be read: {first_line(error)}")
 
 
 def columns_shown(rows: Rows) -> StructType:

@@ -143,6 +143,32 @@ def test_columns_that_differ_from_those_of_the_sources_form_are_refused(
     assert [(problem.code, problem.pointer) for problem in result.problems] == [("test.columns", "/tests/0/columns/orders")]
 
 
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ("id bigintt", "there is no type bigintt: write one such as bigint, decimal(10, 2), string or timestamp"),
+        ("id bigint page string", 'they cannot be read at "page": write them as in id bigint, name string'),
+        ("id", "they cannot be read at their end: write them as in id bigint, name string"),
+        ("id decimal(50, 2)", "they cannot be read: Decimal precision 50 exceeds max precision 38."),
+    ],
+)
+def test_columns_that_cannot_be_read_are_told_without_the_words_of_spark(
+    spark: SparkSession, tmp_path: Path, columns: str, words: str
+) -> None:
+    test = {"given": {"orders": [{"id": 1}]}, "columns": {"orders": columns}, "expect": {"out": []}}
+    result = run(spark, tmp_path, orders(test, type="SQL_TASK", orders=API))
+    assert (result.status, result.message) == ("error", f'"big orders": the columns of orders: {words}')
+
+
+def test_a_test_says_of_an_expression_what_the_editor_says_of_it(spark: SparkSession, tmp_path: Path) -> None:
+    wrong = ("flow.compute_columns", {"columns": [{"name": "next", "expression": "idd + 1"}]})
+    test = {"given": {"orders": [{"id": 1}]}, "expect": {"big": []}}
+    result = run(spark, tmp_path, orders(test, type="SQL_TASK", big=wrong))
+    words = '"Big": next: there is no column idd; did you mean id? The columns are id, amount, time'
+    assert (result.status, result.message, result.node_id) == ("error", words, "big")
+    assert [problem.message for problem in result.problems] == [words]
+
+
 def test_columns_that_are_those_of_the_sources_form_may_be_said_again_in_any_order(spark: SparkSession, tmp_path: Path) -> None:
     test = {"given": {"orders": GIVEN[:1]}, "columns": {"orders": "time timestamp, amount decimal(10,2), id long"}, "expect": {"out": []}}
     assert run(spark, tmp_path, orders(test, type="SQL_TASK")).status == "passed"
