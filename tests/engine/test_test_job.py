@@ -6,6 +6,7 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from pyspark.sql import SparkSession
 
 from jobs.driver.spark import chatter_left_out
@@ -95,6 +96,13 @@ def test_the_exit_code_says_how_it_went(commands: Commands, tmp_path: Path, name
     done = run_tests(commands, tmp_path, "--test", name)
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("seconds", ["0", "-5", "nan"])
+def test_no_time_for_a_test_is_refused_before_anything_is_read(tmp_path: Path, seconds: str) -> None:
+    with pytest.raises(CommandError, match=r"^--seconds must be more than 0$") as refused:
+        call_command("test_job", str(tmp_path / "job.yml"), f"--seconds={seconds}")
+    assert refused.value.returncode == 2
 
 
 def test_nothing_but_the_result_is_said_of_a_job_with_state(commands: Commands, tmp_path: Path) -> None:

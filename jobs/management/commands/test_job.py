@@ -40,6 +40,8 @@ class Command(BaseCommand):
 
 
 def _run(console: Console, options: Mapping[str, Any], stack: ExitStack) -> int:
+    if not options["seconds"] > 0:
+        raise CommandError("--seconds must be more than 0", returncode=HAS_PROBLEMS)
     document, problems = document_read(options["file"])
     if document is None or errors_in(problems):
         return problems_told(console, problems)
