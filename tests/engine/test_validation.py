@@ -224,6 +224,23 @@ def test_what_is_wrong_in_a_list_is_told_on_its_row(analysed: Analyse, node: Any
     assert problem.pointer == f"/nodes/node/config/{place}", problem.message
 
 
+@pytest.mark.parametrize(
+    ("config", "field"),
+    [
+        ({"output": "part", "position": "value"}, "position"),
+        ({"output": "part", "position": "Part"}, "position"),
+        ({"output": "id"}, "output"),
+        ({"column": "pairs", "output": "part", "key": "id"}, "key"),
+    ],
+)
+def test_the_field_whose_name_is_taken_is_blamed(analysed: Analyse, config: dict[str, Any], field: str) -> None:
+    pairs = ("flow.compute_columns", {"columns": [{"name": "pairs", "expression": "map('a', id)"}]})
+    nodes = {"gen": numbers(), "pairs": pairs, "split": ("flow.flat_map", {"column": "key", **config}), "out": COLLECT}
+    problem = only(analysed(nodes, "gen>pairs, pairs>split, split>out"))
+    assert problem.pointer == f"/nodes/split/config/{field}"
+    assert problem.message == f'"Split": {config[field].lower()} would come out more than once: choose other names'
+
+
 def test_a_key_that_one_input_of_a_join_lacks_is_told_on_its_row(analysed: Analyse) -> None:
     keys = [{"left": "id"}, {"left": "key", "right": "nope"}]
     nodes = {"a": numbers(), "b": numbers(), "both": ("flow.join", {"keys": keys}), "out": COLLECT}

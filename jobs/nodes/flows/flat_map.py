@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, ClassVar
@@ -73,29 +73,30 @@ class FlatMap(Flow[FlatMapConfig]):
         config = context.config
         require_columns(frame, [config.column], "column")
         taken = next(field for field in frame.schema.fields if field.name.lower() == config.column.lower())
-        elements, names = _elements(taken.dataType, config)
+        elements, made = _elements(taken.dataType, config)
+        names = list(made.values())
         kept = [name for name in frame.columns if config.output or name != taken.name]
-        _refuse_twice([*kept, *names])
+        _refuse_twice(kept, made)
         rows = frame.select(*(column(name) for name in kept), _exploded(elements, config).alias(*names))
         order = list(rows.columns) if config.output else _in_place(list(frame.columns), taken.name, names)
         part = names[-1] if isinstance(taken.dataType, StringType) else ""
         return rows.select(*(_trimmed(name).alias(name) if name == part else column(name) for name in order))
 
 
-def _elements(kind: DataType, config: FlatMapConfig) -> tuple[Column, list[str]]:
-    """The list or map to take apart, and the names of what comes out of it."""
+def _elements(kind: DataType, config: FlatMapConfig) -> tuple[Column, dict[str, str]]:
+    """The list or map to take apart, and the names of what comes out of it, by their fields."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import ArrayType, MapType, StringType
 
-    taken, output = column(config.column), config.output or config.column
-    place = [config.position] if config.position else []
+    taken, output = column(config.column), {"output": config.output or config.column}
+    place = {"position": config.position} if config.position else {}
     if isinstance(kind, MapType):
-        return taken, [*place, config.key, output]
+        return taken, {**place, "key": config.key, **output}
     if isinstance(kind, ArrayType):
-        return taken, [*place, output]
+        return taken, place | output
     if isinstance(kind, StringType):
         separator = config.separator.replace(r"\n", "\n").replace(r"\t", "\t")
-        return F.split(taken, re.escape(separator)), [*place, output]
+        return F.split(taken, re.escape(separator)), place | output
     raise NodeError(
         f"the column {config.column} is {kind.simpleString()}; only a list, a map or a text has elements",
         permanent=True,
@@ -112,12 +113,12 @@ def _exploded(elements: Column, config: FlatMapConfig) -> Column:
     return F.explode_outer(elements) if config.keep_empty else F.explode(elements)
 
 
-def _refuse_twice(names: list[str]) -> None:
-    small = [name.lower() for name in names]
-    if twice := sorted({name for name in small if small.count(name) > 1}):
-        raise NodeError(
-            f"{', '.join(twice)} would come out more than once: choose other names", permanent=True, kind="user", field="output"
-        )
+def _refuse_twice(kept: Sequence[str], made: Mapping[str, str]) -> None:
+    """NodeError on the first field of `made` whose column another one is called like."""
+    for field, name in made.items():
+        others = [*kept, *(other for one, other in made.items() if one != field)]
+        if name.lower() in {other.lower() for other in others}:
+            raise NodeError(f"{name.lower()} would come out more than once: choose other names", permanent=True, kind="user", field=field)
 
 
 def _in_place(order: list[str], taken: str, made: list[str]) -> list[str]:
