@@ -19,6 +19,16 @@ from jobs.nodes.expressions import ExpressionRefused
 from jobs.nodes.worker_errors import node_error_in
 
 _MANY_ROWS = "an expression is about one row, and this one looks at many, as sum and max do: use a node that groups, such as Aggregate"
+_OTHER_ROWS = "an expression is about one row, and this one looks at others, as row_number and lag do: use Rank or SQL before"
+_SEVERAL_OF_ONE = "an expression gives one value for a row, and this one several, as explode does: use Flat map before"
+#: What Spark calls an expression that is not about one row alone → code and sentence.
+_NOT_OF_ONE_ROW = {
+    "MISSING_GROUP_BY": ("expression.aggregate", _MANY_ROWS),
+    "INVALID_WHERE_CONDITION": ("expression.aggregate", _MANY_ROWS),
+    "WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE": ("expression.aggregate", _OTHER_ROWS),
+    "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT": ("expression.invalid", _SEVERAL_OF_ONE),
+    "UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS": ("expression.invalid", _SEVERAL_OF_ONE),
+}
 
 
 def problem_of(error: BaseException, node_id: str, node: Node, config: Any, columns: Sequence[str], *, family: Family) -> Problem:
@@ -68,10 +78,12 @@ def explained(error: BaseException, columns: Sequence[str], *, of_query: bool = 
     if condition.startswith("UNRESOLVED_ROUTINE"):
         name = _plain(given.get("routineName", ""))
         return "function.unknown", f"there is no function {name}", [name, *quoted]
+    if condition == "PARSE_EMPTY_STATEMENT":
+        return "expression.syntax", "the query is empty: write one" if of_query else "the expression is empty: write one", quoted
     if condition.startswith("PARSE_SYNTAX_ERROR"):
         return "expression.syntax", _unreadable(error, given.get("error", ""), of_query=of_query), quoted
-    if condition in ("MISSING_GROUP_BY", "INVALID_WHERE_CONDITION") and not of_query:
-        return "expression.aggregate", _MANY_ROWS, quoted
+    if condition in _NOT_OF_ONE_ROW and not of_query:
+        return (*_NOT_OF_ONE_ROW[condition], quoted)
     if condition == "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN":
         kind = given.get("type", "").strip('"').lower()
         return "expression.invalid", f"a condition is true or false, and this one is {kind}: compare it with something", quoted

@@ -8,7 +8,10 @@ SIMPLE_TYPES = (
     *("string", "boolean", "byte", "short", "int", "integer", "long", "bigint"),
     *("float", "double", "date", "timestamp", "timestamp_ntz", "binary"),
 )
-_LEAF = re.compile(rf"(?:{'|'.join(sorted(SIMPLE_TYPES, key=len, reverse=True))}|decimal\( ?\d{{1,2}} ?, ?\d{{1,2}} ?\))(?![A-Za-z0-9_(])")
+#: As Spark calls byte and short where it shows them.
+_OTHER_NAMES = ("tinyint", "smallint")
+_NAMES = "|".join(sorted((*SIMPLE_TYPES, *_OTHER_NAMES), key=len, reverse=True))
+_LEAF = re.compile(rf"(?:{_NAMES}|decimal\( ?\d{{1,2}} ?, ?\d{{1,2}} ?\))(?![A-Za-z0-9_(])")
 _OPENING = re.compile(r"array<|map<string, ?|struct<")
 _FIELD = re.compile(r" ?(?:[A-Za-z_][A-Za-z0-9_]*|`(?:[^`\r\n]|``)+`) ?: ?")
 #: Deeper ones would ask for deeper calls.

@@ -175,6 +175,17 @@ def test_a_damaged_file_that_the_columns_are_taken_from_is_named(bench: Bench, a
         ("key = 'a", "expression.syntax", "cannot be read: the quote ' is never closed"),
         ("`key = 'a'", "expression.syntax", "cannot be read: the quote ` is never closed"),
         ("enrichUser(value)", "function.unknown", "there is no function enrichUser"),
+        ("  ", "expression.syntax", "the expression is empty: write one"),
+        (
+            "explode(array(value)) = 1",
+            "expression.invalid",
+            "gives one value for a row, and this one several, as explode does: use Flat map",
+        ),
+        (
+            "row_number() over (order by id) = 1",
+            "expression.aggregate",
+            "this one looks at others, as row_number and lag do: use Rank or SQL",
+        ),
         ("value + 1", "expression.invalid", "a condition is true or false, and this one is double: compare it with something"),
     ],
 )

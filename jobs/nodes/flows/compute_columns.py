@@ -48,11 +48,19 @@ class ComputeColumns(Flow[ComputeColumnsConfig]):
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[ComputeColumnsConfig]) -> DataFrame:
         (frame,) = frames["in"]
         for row, computed in enumerate(context.config.columns):
+            if context.is_drawn:
+                _require_name(computed.name, row)
             with expressions_of(computed.name, f"columns/{row}/expression", frame):
                 frame = frame.withColumn(computed.name, expression(computed.expression))
                 if context.is_drawn:
                     _require_one_row(frame)
         return frame
+
+
+def _require_name(name: str, row: int) -> None:
+    """NodeError where nobody could see it."""
+    if not name.strip():
+        raise NodeError("a name of blanks only cannot be read: write another", permanent=True, kind="user", field=f"columns/{row}/name")
 
 
 def _require_one_row(frame: DataFrame) -> None:

@@ -87,7 +87,7 @@ def _require_casts(frame: DataFrame, fields: Sequence[SelectedField]) -> None:
             frame.select(_cast(field))
         except PySparkException:
             kind = next(one.dataType for one in frame.schema.fields if one.name.lower() == field.column.lower())
-            message = f"no {type_text(kind)} becomes a {field.type}: make {field.column} one before, with Compute columns"
+            message = f'{type_text(kind)} cannot become {field.type}: give "{field.column}" that type before, with Compute columns'
             raise NodeError(message, permanent=True, kind="user", field=f"fields/{row}/type") from None
 
 
