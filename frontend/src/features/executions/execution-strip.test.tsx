@@ -40,6 +40,14 @@ it('counts what has come of a batch under way, while it is', () => {
   expect(screen.queryByText('1,005')).not.toBeInTheDocument()
 })
 
+it('says of an execution that failed that the rows of its last batch, which the chart shows, are not counted', () => {
+  const view = shown({ status: 'FAILED', processed_records: 0, written_records: 0 }, { in_per_second: 523 })
+  expect(screen.getByText('only of what was written').closest('.pw-figure')).toHaveTextContent('Rows in')
+  view.unmount()
+  shown({ status: 'COMPLETED' }, {})
+  expect(screen.queryByText('only of what was written')).not.toBeInTheDocument()
+})
+
 it('says of a query under way that it is, where nothing of it runs in Spark', () => {
   shown({ job_type: 'SQL_TASK' }, { under_way: { ...underWay, batch_id: 0, tasks_done: 0, tasks: 0 } })
   expect(screen.getByText('under way')).toBeInTheDocument()

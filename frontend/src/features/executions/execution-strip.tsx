@@ -45,7 +45,7 @@ function Batch({ metrics, single, still }: { metrics: MetricsMessage | null; sin
   )
 }
 
-/** Rows in, out and rejected, what was dropped unread, backlog, batch, last checkpoint; of a single query its time instead, the rest has no meaning there. */
+/** Rows in (once it failed, without those of the batch at which it did), out and rejected, what was dropped unread, backlog, batch, last checkpoint; of a single query its time instead, the rest has no meaning there. */
 export function ExecutionStrip({ execution, metrics }: { execution: Execution; metrics: MetricsMessage | null }) {
   const { t } = useTranslation('executions')
   const still = !isAtWork(execution, useNow())
@@ -59,7 +59,7 @@ export function ExecutionStrip({ execution, metrics }: { execution: Execution; m
   const pressed = !still && (execution.backpressure_status === 'HOLDING' || execution.backpressure_status === 'DROPPING')
   return (
     <div className="pw-strip">
-      <Figure label={t('strip.in')} note={perSecond(metrics?.in_per_second)}>
+      <Figure label={t('strip.in')} note={execution.status === 'FAILED' ? t('strip.written') : perSecond(metrics?.in_per_second)}>
         {count(execution.processed_records + soFar)}
       </Figure>
       <Figure label={t('strip.out')} note={perSecond(metrics?.out_per_second)}>
