@@ -112,16 +112,18 @@ function ArrayFieldTemplate({ items, canAdd, onAddClick, title, schema, formData
   return (
     <div className={`pw-rows${kinds}`} ref={host}>
       {items}
-      {canAdd && (
-        <Button variant="subtle" leftSection={<IconPlus size={14} />} onClick={add} className="pw-rows-add">
-          {t('addTo', { what: title?.toLowerCase() })}
-        </Button>
-      )}
-      {takes && (
-        <Button variant="subtle" leftSection={<IconTableImport size={14} />} onClick={() => write(String(fieldPathId.path[0]), takenColumns(rows, columns))} className="pw-rows-add">
-          {t('takeInput')}
-        </Button>
-      )}
+      <div className="pw-rows-acts">
+        {canAdd && (
+          <Button variant="subtle" leftSection={<IconPlus size={14} />} onClick={add}>
+            {t('addTo', { what: title?.toLowerCase() })}
+          </Button>
+        )}
+        {takes && (
+          <Button variant="subtle" leftSection={<IconTableImport size={14} />} onClick={() => write(String(fieldPathId.path[0]), takenColumns(rows, columns))}>
+            {t('takeInput')}
+          </Button>
+        )}
+      </div>
     </div>
   )
 }
