@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, tzinfo
 from decimal import Context, Decimal, InvalidOperation
@@ -14,6 +15,8 @@ from pyspark.sql import types as T
 
 _INTEGERS: Mapping[type[T.DataType], int] = {T.ByteType: 8, T.ShortType: 16, T.IntegerType: 32, T.LongType: 64}
 _SHOWN = 60
+#: Of 32 bits; Spark makes infinity of more.
+_LARGEST_FLOAT = 3.4028235e38
 #: Python's own rounds to 28 digits; a decimal of Spark's has up to 38.
 _ALL_DIGITS = Context(prec=100)
 
@@ -171,9 +174,19 @@ def _floating(value: Any, kind: T.DataType) -> float:
     try:
         if isinstance(value, bool):
             raise ValueError
-        return float(value)
+        number = float(value)
     except (TypeError, ValueError, OverflowError):
         raise _misfit(value, kind, "a number such as 1.5") from None
+    if _overflows(value, number, kind):
+        raise _misfit(value, kind, f"a number of at most {'3.4e38' if isinstance(kind, T.FloatType) else '1.8e308'}")
+    return number
+
+
+def _overflows(value: Any, number: float, kind: T.DataType) -> bool:
+    """Whether a number that is written out would become infinite."""
+    if math.isinf(number):
+        return isinstance(value, str) and "inf" not in value.lower()
+    return isinstance(kind, T.FloatType) and abs(number) > _LARGEST_FLOAT
 
 
 def _decimal(value: Any, kind: T.DecimalType) -> Decimal:
@@ -247,7 +260,7 @@ _SIMPLE: Mapping[type[T.DataType], Callable[[Any, T.DataType], Any]] = {
 
 
 def _misfit(value: Any, kind: T.DataType, wanted: str = "") -> Misfit:
-    text = value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     shown = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
     quoted = f'"{shown}"' if isinstance(value, str) else shown
     name = kind.simpleString() if len(kind.simpleString()) <= _SHOWN else kind.typeName()
