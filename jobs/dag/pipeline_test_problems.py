@@ -16,7 +16,7 @@ from jobs.dag.problems import Problem, Severity
 def pipeline_test_problems(document: DagDocument, catalogue: Catalogue) -> list[Problem]:
     """Faults of every test, with pointers below /tests.
 
-    A test that the drawing has left behind is a warning: it cannot be run, but the job can.
+    A test that the drawing has left behind, or whose clock cannot be read, is a warning: it cannot be run, but the job can.
     """
     names = Counter(test.name for test in document.tests)
     problems = []
@@ -62,7 +62,7 @@ def _clock_problems(document: DagDocument, number: int, test: PipelineTest) -> I
     try:
         clock_times(test.clock, ZoneInfo(document.settings.time_zone or "UTC"))
     except ClockWrong as wrong:
-        yield _problem("test.clock", (number, "clock", wrong.place), f'"{test.name}": {wrong.message}', severity="error")
+        yield _problem("test.clock", (number, "clock", wrong.place), f'"{test.name}": {wrong.message}')
     if document.type != "STREAMING" and len(test.clock) > 1:
         message = "a job that ends runs as one batch in a test: give its clock one time"
         yield _problem("test.clock", (number, "clock", 1), f'"{test.name}": {message}')
