@@ -93,6 +93,13 @@ it('text that holds no rows is said to, without asking anybody', async () => {
   expect(sent).toEqual([])
 })
 
+it('JSON that is not finished yet is said to end too early', async () => {
+  opened(mine, {})
+  await write('[{"id":')
+  press('save')
+  expect(await screen.findByText('noRows.jsonEnds')).toBeVisible()
+})
+
 it('rows that somebody else changed are overwritten only when that is said', async () => {
   const conflict = [409, { error: { code: 'sample.conflict', message: 'otto changed them', problems: [], conflict: { revision: 'his', updated_by: 'otto' } } }] as [number, unknown]
   const { sent, onClose } = opened(mine, { 'POST preview': FITS, 'PUT shop': [conflict, [200, { ...mine, revision: 'next' }]] })
