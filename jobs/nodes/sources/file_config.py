@@ -51,7 +51,8 @@ class FileConfig(base.Config):
     )
     columns: tuple[ColumnField, ...] = Field(
         (),
-        description="The columns in the order of the file, or of a JSON object, which may lack some; empty takes a sample's.",
+        description="The columns in the order of the file, or of a JSON object, which may lack some; empty takes a sample's. "
+        "Numbers in CSV, JSON and XML are rounded to the digits of a decimal column.",
         examples=[[{"name": "carrier", "type": "string"}, {"name": "dep_delay", "type": "double"}]],
         json_schema_extra=hints("columns"),
     )
