@@ -166,8 +166,7 @@ def expression(text: str) -> Column:
     from pyspark.sql import functions as F
 
     if _drawn.get() or _SUSPECT.search(text):
-        session = SparkSession.getActiveSession()
-        assert session is not None
+        session = SparkSession.active()
         parsed = _parser(session).parseExpression(text)
         if _drawn.get():
             _refuse_named(parsed)
@@ -265,9 +264,7 @@ def _is(node: Any, class_name: str) -> bool:
     from py4j.java_gateway import is_instance_of
     from pyspark.sql import SparkSession
 
-    session = SparkSession.getActiveSession()
-    assert session is not None
-    return bool(is_instance_of(session.sparkContext._gateway, node, class_name))
+    return bool(is_instance_of(SparkSession.active().sparkContext._gateway, node, class_name))
 
 
 def _parser(spark: SparkSession) -> Any:

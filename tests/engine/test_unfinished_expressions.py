@@ -1,5 +1,6 @@
 """An expression that ends in the middle, which Spark takes for one with a name, is told to who draws it; what was published goes on."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -29,6 +30,13 @@ def test_its_last_word_is_told(bench: Bench, node: Any, pointer: str) -> None:
     (problem,) = analyse(bench.spark, drawn, connections={}, limits=Limits(), parameters={}, registry=REGISTRY).problems
     assert problem.pointer == pointer
     assert "would be a name for what stands before it, and do nothing: finish it, or leave that out" in problem.message
+
+
+def test_a_whole_one_is_taken_in_a_thread_that_began_no_session(bench: Bench) -> None:
+    drawn = document({"gen": numbers(), "flow": keep("id > 5"), "out": COLLECT}, "gen>flow, flow>out")
+    with ThreadPoolExecutor(1) as threads:
+        asked = threads.submit(analyse, bench.spark, drawn, connections={}, limits=Limits(), parameters={}, registry=REGISTRY)
+    assert not asked.result().problems
 
 
 def test_a_run_goes_on_as_before(bench: Bench) -> None:
