@@ -17,10 +17,8 @@ it('inputs are tables by the names of their nodes, as SQL takes them', () => {
 })
 
 it('what leaves by a port of its own is a table by that port', () => {
-  const document = drawn({ e1: ['a', 'sql'], e2: ['a', 'sql'] })
-  Object.assign(document.edges.e1!, { from: ['a', 'late'] })
-  Object.assign(document.edges.e2!, { from: ['a', 'on time'] })
-  expect(inputTables(document, schemas, 'sql').map(({ name }) => name)).toEqual(['flights_of_2013_late', 'flights_of_2013_on_time'])
+  const edges = { e1: { from: ['a', 'late'], to: ['sql', 'in'] }, e2: { from: ['a', 'on time'], to: ['sql', 'in'] } } as DagDocument['edges']
+  expect(inputTables({ ...drawn({}), edges }, schemas, 'sql').map(({ name }) => name)).toEqual(['flights_of_2013_late', 'flights_of_2013_on_time'])
 })
 
 it('a lone input is also called input', () => expect(inputTables(drawn({ e1: ['a', 'sql'] }), schemas, 'sql').map(({ name }) => name)).toEqual(['flights_of_2013', 'input']))
