@@ -149,7 +149,7 @@ def _unreadable(error: PySparkException) -> Misfit:
     given = error.getMessageParameters() or {}
     if error.getCondition() == "UNSUPPORTED_DATATYPE":
         name = given.get("typeName", "").strip('"').lower()
-        return Misfit(f"there is no type {name}: write one such as bigint, decimal(10, 2), string or timestamp")
+        return Misfit(f"they cannot be read: there is no type {name}; write one such as bigint, decimal(10, 2), string or timestamp")
     if error.getCondition() == "PARSE_SYNTAX_ERROR":
         near = given.get("error", "").strip("'")
         where = "their end" if near == "end of input" else f'"{near}"'

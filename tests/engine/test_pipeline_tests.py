@@ -146,7 +146,7 @@ def test_columns_that_differ_from_those_of_the_sources_form_are_refused(
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ("id bigintt", "there is no type bigintt: write one such as bigint, decimal(10, 2), string or timestamp"),
+        ("id bigintt", "they cannot be read: there is no type bigintt; write one such as bigint, decimal(10, 2), string or timestamp"),
         ("id bigint page string", 'they cannot be read at "page": write them as in id bigint, name string'),
         ("id", "they cannot be read at their end: write them as in id bigint, name string"),
         ("id decimal(50, 2)", "they cannot be read: Decimal precision 50 exceeds max precision 38."),
