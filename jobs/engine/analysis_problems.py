@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, ParseException, PySparkException
 
 from jobs.dag.catalogue import Family
 from jobs.dag.document import Node
@@ -93,7 +93,14 @@ def explained(error: BaseException, columns: Sequence[str], *, of_query: bool = 
         return "column.twice", told, [name, *quoted]
     if told := unreadable_file("\n".join(_texts(error))):
         return "file.unreadable", told, []
-    return "expression.invalid", first_line(error), quoted
+    return "expression.invalid", _with_expression(error, quoted), quoted
+
+
+def _with_expression(error: BaseException, quoted: Sequence[str]) -> str:
+    """What Spark says of a row, with the expression that it quotes; of one that it refuses before any row, it says enough."""
+    if isinstance(error, AnalysisException | ParseException) or not quoted:
+        return first_line(error)
+    return f"{first_line(error).rstrip('.')}. It happened in {quoted[-1][:200]}"
 
 
 def _texts(error: BaseException | None) -> Iterator[str]:

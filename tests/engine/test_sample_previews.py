@@ -233,6 +233,15 @@ def test_what_a_run_or_the_analysis_refuses_a_preview_refuses(bench: Bench, node
     assert words in problem.message
 
 
+def test_a_preview_that_fails_at_a_row_tells_the_expression(bench: Bench) -> None:
+    node = ("flow.script", {"script": "x = 1\ny = 1 / (id - 1)\nz = 2"})
+    with pytest.raises(PlanInvalid) as caught:
+        looked_at(bench, {"shop": AWAY, "node": node, "out": COLLECT}, "shop>node, node>out", "node", {"shop": SampleRows(rows=SHOP)})
+    (problem,) = caught.value.problems
+    assert problem.message.startswith('"Node": Division by zero')
+    assert problem.message.endswith(". It happened in 1 / (id - 1)")
+
+
 def test_rules_that_are_kept_are_asked_in_a_preview_and_change_no_row(bench: Bench) -> None:
     rules = [{"name": "dear", "condition": "amount > 10", "action": "warn"}, {"name": "known", "condition": "amount is not null"}]
     nodes = {"shop": AWAY, "asked": ("flow.expectations", {"rules": rules}), "both": ("flow.union", {}), "out": COLLECT}
