@@ -1,12 +1,12 @@
 package pipeline_web;
 
 import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonParser;
-import java.io.ByteArrayInputStream;
+import com.fasterxml.jackson.core.util.JsonParserDelegate;
 import java.io.IOException;
 import java.io.Serializable;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
 import java.util.List;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -32,8 +32,8 @@ import scala.runtime.AbstractFunction2;
 
 /**
  * JSON texts as records: what Spark's `from_json` makes of them in its permissive mode with a column of what does not fit, by the same
- * parser. That is given bytes instead of characters, which costs half, and asked where the object ended, for `from_json` passes over
- * what stands behind it.
+ * parser; but a number in a column of texts is as it stands. The parser is given bytes instead of characters, which costs half, and
+ * asked where the object ended, for `from_json` passes over what stands behind it.
  */
 public class JsonRecords implements Serializable {
     /** What the last field holds of a record behind which more stands: no text that does not fit is empty. */
@@ -148,16 +148,29 @@ public class JsonRecords implements Serializable {
         }
     }
 
-    /** A stream of bytes and not the bytes themselves: of those Spark's parser would take what is no text as it stands. */
     private static class Bytes extends Reading {
         @Override
         JsonParser opened(JsonFactory factory, UTF8String json) throws IOException {
-            ByteBuffer bytes = json.getByteBuffer();
-            return factory.createParser(new ByteArrayInputStream(bytes.array(), bytes.arrayOffset() + bytes.position(), bytes.remaining()));
+            return new NumbersAsTheyStand(factory.createParser(json.getBytes()));
         }
 
         long endedAt() {
             return tokens.currentTokenLocation().getByteOffset();
+        }
+    }
+
+    /**
+     * Of what is no text, Spark's parser takes for one what stands at its place in the bytes, and where it finds no bytes, writes it anew:
+     * 1.50 as 1.5. An object or a list is written anew no less, so that blanks in it do not tell two apart.
+     */
+    private static class NumbersAsTheyStand extends JsonParserDelegate {
+        NumbersAsTheyStand(JsonParser tokens) {
+            super(tokens);
+        }
+
+        @Override
+        public JsonLocation currentTokenLocation() {
+            return isExpectedStartObjectToken() || isExpectedStartArrayToken() ? JsonLocation.NA : super.currentTokenLocation();
         }
     }
 

@@ -44,8 +44,12 @@ def drawn(schema: StructType) -> Iterator[bytes]:
 
 
 def told(name: str, schema: StructType) -> Column:
-    """All that is in a record, as one text."""
+    """All that is in a record, as one text; a number that became a text as Spark alone writes it."""
     texts = [F.hex(f"{name}.{field.name}") if field.name == "bin" else F.to_json(F.struct(f"{name}.{field.name}")) for field in schema]
+    if "s" in schema.names:
+        read = F.from_json(F.concat(F.lit('{"s":'), f"{name}.s", F.lit("}")), "s string").getField("s")
+        is_number = F.rlike(f"{name}.s", F.lit("^-?[0-9].*$|^(NaN|-?Infinity)$"))
+        texts[schema.names.index("s")] = F.to_json(F.struct(F.when(is_number, read).otherwise(F.col(f"{name}.s")).alias("s")))
     return F.when(F.col(name).isNotNull(), F.concat_ws("|", *(F.coalesce(text, F.lit("none")) for text in texts)))
 
 
@@ -74,3 +78,17 @@ def test_what_stands_behind_an_object_is_no_part_of_it(spark: SparkSession) -> N
     rows = frame.withColumn("record", record).select("value", is_bad.alias("is_bad"), "record.id").collect()
     assert {row.value: row.is_bad for row in rows} == texts
     assert [row.id for row in rows] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        *((number, number) for number in ("0.12345678901234567890123", "1.50", "1e400", "1e3", "-0", "NaN", "12345678901234567890123")),
+        *(("true", "true"), ("null", None), ('"1.50"', "1.50"), ('[ 1, {"a" : "b"} ]', '[1,{"a":"b"}]')),
+    ],
+)
+def test_a_number_in_a_column_of_texts_is_as_it_stands(spark: SparkSession, given: str, text: str | None) -> None:
+    frame = spark.createDataFrame([(f'{{"s": {given} , "all": [{given}]}}',), (f'{{"s":{given}}}',)], "value string")
+    record, is_bad = record_parsed(spark, F.col("value"), "record", RecordShape("json", schema_from_ddl("s string, all array<string>")))
+    rows = frame.withColumn("record", record).select(is_bad.alias("is_bad"), "record.s", "record.all").collect()
+    assert [tuple(row) for row in rows] == [(False, text, [text]), (False, text, None)]
