@@ -81,6 +81,7 @@ def record_misfit(value: Column, name: str, shape: RecordShape, words: str) -> t
     if shape.format not in _READ_ALL_THE_SAME:
         return reason, told
     is_read = F.col(name).isNotNull() & (F.coalesce(F.col(f"{name}.{CORRUPT}"), F.lit(GOES_ON)) == GOES_ON)
+    is_read &= F.rlike(text, F.lit(r"\S"))  # nothing stands behind a text of none
     what = F.lit(f"{words}: {_READ_ALL_THE_SAME[shape.format]}{AS_IT_CAME}")
     if shape.format == "csv":
         what = F.when(csv_is_open(text), F.lit(f"{words}: {OPEN}{AS_IT_CAME}")).otherwise(what)

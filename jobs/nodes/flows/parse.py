@@ -28,7 +28,8 @@ _RECORD = "__record"
 
 class ParseConfig(base.Config):
     column: ColumnName = Field(
-        description="The column that holds the text or the bytes; an empty value gives empty columns.",
+        description="The column that holds the text or the bytes. A missing value gives empty columns. So does an empty text in CSV; "
+        "it is no JSON and no XML, and is rejected there, as it is where a pattern finds nothing in it.",
         examples=["payload"],
         json_schema_extra=hints("column"),
     )
@@ -37,7 +38,8 @@ class ParseConfig(base.Config):
     )
     columns: tuple[ColumnField, ...] = Field(
         (),
-        description="The columns that a value holds: by name in JSON and XML, else in their order.",
+        description="The columns that a value holds: by name in JSON, where a and A are two, and in XML, where they are one; else in "
+        "their order.",
         examples=[[{"name": "id", "type": "long"}, {"name": "amount", "type": "decimal(18, 2)"}]],
         json_schema_extra=format_hints("json", "csv", "regex", "xml", widget="columns"),
     )
