@@ -63,11 +63,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _mark(items: list[pytest.Item]) -> None:
-    """Tests of node types by their folder; of tests that are `each_once` the combinations beyond that as `faults`."""
+    """Tests of node types by their folder, of Spark by its session; of those that are `each_once` the combinations beyond as `faults`."""
     combined = defaultdict(list)
     for item in items:
         if _OF_NODES in item.path.parents:
             item.add_marker("nodes")
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
         if item.get_closest_marker("each_once"):
             combined[item.nodeid.partition("[")[0]].append(item)
     for test in combined.values():
