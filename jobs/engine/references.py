@@ -18,7 +18,7 @@ from jobs.engine.failure import AtNode, failure_of
 from jobs.engine.steps import Arrow, Steps
 from jobs.nodes.base import NodeError
 from jobs.nodes.columns import column
-from jobs.nodes.going_on import read_again
+from jobs.nodes.going_on import without_start
 from jobs.nodes.kept_references import Keeping, KeepsReferences
 from jobs.nodes.worker_errors import node_error_raised
 
@@ -92,9 +92,9 @@ class References:
             fresh = _read(lambda: _as_before(read(), kept.frame.schema), keeping, arrow.source)
         except Exception as error:
             if not kept.stale:
-                told = read_again(failure_of(error, self._steps.plan).message.partition("\n")[0])
+                told = without_start(failure_of(error, self._steps.plan).message.partition("\n")[0])
                 since = f"{kept.read_at:%Y-%m-%d %H:%M:%S} UTC"
-                message = f"its table is as it was at {since}: reading it again failed ({told})"
+                message = f"its table is as it was at {since}: reading it again failed, and is tried again by itself ({told})"
                 self._report(Noticed(message, arrow.target, "warning", {OUTDATED: kept.read_at.isoformat()}))
             now = time.monotonic()
             return replace(kept, due=now + max(keeping.seconds, _SPARING * (now - begun)), stale=True)

@@ -11,7 +11,7 @@ from jobs.nodes.columns import quoted
 from jobs.nodes.expressions import check_query
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 #: A name that Spark reads without back quotes.
 _PLAIN = re.compile(r"[a-z_]\w*", re.ASCII | re.IGNORECASE)
@@ -26,8 +26,9 @@ def selected(query: str, tables: Mapping[str, DataFrame], *, drawn: bool) -> Dat
     query = query.strip().rstrip(";").rstrip()
     if not query:
         raise NodeError("the query is empty: begin with SELECT or WITH", permanent=True, kind="user", field="query")
-    check_query(next(iter(tables.values())).sparkSession, query, tables)
-    found = _over_views(query, tables)
+    spark = next(iter(tables.values())).sparkSession
+    check_query(spark, query, tables)
+    found = _over_views(spark, query, {name: frame for name, frame in tables.items() if quoted(name)[1:-1].lower() in query.lower()})
     if drawn:
         _require_told_apart(found)
     return found
@@ -41,12 +42,11 @@ def _require_told_apart(found: DataFrame) -> None:
         raise NodeError(message, permanent=True, kind="user", field="query")
 
 
-def _over_views(query: str, tables: Mapping[str, DataFrame]) -> DataFrame:
+def _over_views(spark: SparkSession, query: str, tables: Mapping[str, DataFrame]) -> DataFrame:
     """Views live in this execution's own session and only while the query is analysed.
 
     Each is of a filter that lets all through: Spark lets go of the kept rows of a frame whose own view is dropped.
     """
-    spark = next(iter(tables.values())).sparkSession
     for name, frame in tables.items():
         frame.where("true").createOrReplaceTempView(name if _PLAIN.fullmatch(name) else quoted(name))
     try:

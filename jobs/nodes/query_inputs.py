@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+from collections.abc import Iterator, Sequence
+from itertools import count, zip_longest
 from typing import TypeVar
 
 #: Of an output port that goes without saying.
@@ -21,49 +21,50 @@ def table_names(node_names: Sequence[str], inputs: int) -> list[str]:
     return names
 
 
-def query_tables(query: str, node_names: Sequence[str], ports: Sequence[str], inputs: Sequence[FrameT]) -> dict[str, FrameT]:
-    """Table → input. Beside its table name an input goes by `sp_late`, where it leaves `sp` by its port late, and by its node's very name
-    in back quotes; a lone one by `input`, too. Of these other names only those are there that `query` has and that mean one input."""
+def query_tables(node_names: Sequence[str], ports: Sequence[str], inputs: Sequence[FrameT]) -> dict[str, FrameT]:
+    """Table → input. Beside its table name an input goes by its own name, where that means one input alone; a lone one by `input`, too."""
     tables = dict(zip(table_names(node_names, len(inputs)), inputs, strict=True))
     if len(inputs) == 1:
         tables["input"] = inputs[0]
-    spoken, asked = tuple(tables), query.lower()
-    for others in (port_names(node_names, ports), [_very_name(name) for name in node_names]):
-        for name, given in zip(others, inputs, strict=False):
-            if name and name not in spoken and others.count(name) == 1 and name in asked:
-                tables.setdefault(name, given)
+    for name, given in zip(own_names(node_names, ports), inputs, strict=False):
+        if name:
+            tables.setdefault(name, given)
     return tables
 
 
-def port_names(node_names: Sequence[str], ports: Sequence[str]) -> list[str]:
-    """For each input the name by its port, or "" where that is the usual one."""
-    plain = _plain_names(node_names, len(ports))
-    return [f"{name}_{_plain(port)}" if port != _OUT else "" for name, port in zip(plain, ports, strict=True)]
+def own_names(node_names: Sequence[str], ports: Sequence[str]) -> list[str]:
+    """For each input a name that no other edge changes, or "": `sp_late`, where it leaves `sp` by its port late, else that of its node in
+    small letters, as Spark compares names. None with a dot in it, which would make a file or another database of it."""
+    names = [_own_name(node, port) for node, port in zip_longest(node_names, ports, fillvalue=_OUT)]
+    return [name if "." not in name and names.count(name) == 1 else "" for name in names]
 
 
-def numbered_tables(node_names: Sequence[str]) -> Mapping[str, list[int]]:
-    """Name → places of the inputs that share it, of which all but the first are numbered: nothing but their order tells them apart."""
+def told_by_order(node_names: Sequence[str]) -> list[list[int]]:
+    """Places of inputs of which nothing but the order of their edges tells the table names apart."""
     places: defaultdict[str, list[int]] = defaultdict(list)
-    for place, name in enumerate(_plain_names(node_names, len(node_names))):
-        places[name].append(place)
-    return {name: found for name, found in places.items() if len(found) > 1}
+    for place, name in enumerate(node_names):
+        places[_plain(name)].append(place)
+    return [alike for alike in places.values() if len(alike) > 1]
+
+
+def _own_name(node: str, port: str) -> str:
+    if port == _OUT:
+        return node.lower()
+    plain = _plain(node)
+    return f"{_not_a_number(plain)}_{_plain(port)}" if plain and _plain(port) else f"{node}_{port}".lower()
 
 
 def _plain_names(node_names: Sequence[str], inputs: int) -> list[str]:
-    names = []
-    for number in range(inputs):
-        name = (_plain(node_names[number]) if number < len(node_names) else "") or f"input_{number + 1}"
-        names.append(f"t_{name}" if name[0].isdigit() else name)
-    return names
+    given = [*node_names, *("" for _ in range(inputs))][:inputs]
+    return [_not_a_number(_plain(name)) or f"input_{number + 1}" for number, name in enumerate(given)]
 
 
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9_]+", "_", name.lower()).strip("_")
 
 
-def _very_name(name: str) -> str:
-    """In small letters, as Spark compares names; "" with a dot in it, which would make a file or another database of it."""
-    return "" if "." in name else name.lower()
+def _not_a_number(name: str) -> str:
+    return f"t_{name}" if name[:1].isdigit() else name
 
 
 def _numbered(name: str, first: int) -> Iterator[str]:

@@ -96,7 +96,7 @@ def test_of_a_table_it_is_told_how_many_rows_are_kept_and_that_it_is_read_again_
     told = [record.getMessage() for record in caplog.records if getattr(record, "node_id", "") == "look"]
     assert told == [f"its table was read: {rows} rows are kept, of at most 1,000" for rows in (2, 3)], "once for each number"
     (notice,) = heard.of(Noticed)
-    assert notice.message.endswith("(the file or folder /nowhere/colours.csv is no longer there; put it back: it is read again by itself)")
+    assert notice.message.endswith("(the file or folder /nowhere/colours.csv is no longer there; put it back)")
 
 
 def test_a_table_whose_columns_change_stays_as_it_was_and_one_with_more_gives_no_more(bench: Bench) -> None:

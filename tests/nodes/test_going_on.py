@@ -1,10 +1,10 @@
-"""The last words of a failure, where it is no run that ended but a table that is read again by itself."""
+"""The last words of a failure, where it is no run that ended but a table that is tried again by itself."""
 
 import pytest
 
 from jobs.engine.file_words import about_a_file, unopened_file
 from jobs.nodes.connections.kafka_reach import kafka_failure
-from jobs.nodes.going_on import read_again
+from jobs.nodes.going_on import without_start
 from jobs.nodes.rocketmq.refusals import refusal_words
 
 
@@ -42,8 +42,8 @@ def unopened(text: str) -> str:
     ids=["gone", "damaged", "forbidden", "too many", "kafka", "rocketmq"],
 )
 def test_nobody_is_told_to_start_what_goes_on(told: str, words: str) -> None:
-    assert read_again(f'"Table": {told}') == f'"Table": {words}: it is read again by itself'
+    assert without_start(f'"Table": {told}') == f'"Table": {words}'
 
 
 def test_what_says_nothing_of_going_on_stays_as_it_is() -> None:
-    assert read_again('"Table": the server answered 503; try later') == '"Table": the server answered 503; try later'
+    assert without_start('"Table": the server answered 503; try later') == '"Table": the server answered 503; try later'

@@ -14,6 +14,7 @@ from jobs.nodes.base import Flow, NodeContext, NodeError
 from jobs.nodes.columns import column, type_text
 from jobs.nodes.expressions import expression, expressions_of
 from jobs.nodes.form import hints
+from jobs.nodes.meeting_types import alike
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -200,7 +201,8 @@ def _require_condition(frame: DataFrame, statement: Statement) -> None:
 
 
 def _require_one_type(frame: DataFrame, statement: Statement, lines: Mapping[str, int]) -> None:
-    """NodeError where a text meets other values in a column: Spark would turn it into one of those, and fail at the first that is none.
+    """NodeError where values of two kinds meet in a column. Of a text among others Spark would make one of those, and fail at the first
+    that is none; of all else it says more than a person needs.
 
     Only while a job is drawn: in one published so, all texts may be such values. `lines`: in which one each column was set last.
     """
@@ -209,7 +211,7 @@ def _require_one_type(frame: DataFrame, statement: Statement, lines: Mapping[str
     before = frame.select(column(statement.name)).schema[0].dataType
     now = frame.select(expression(statement.value)).schema[0].dataType
     kinds = {before.typeName(), now.typeName()}
-    if "string" not in kinds or kinds & {"void", "variant"} or len(kinds) == 1 or _is_written_so(frame, statement.value, before):
+    if kinds & {"void", "variant"} or alike(before, now) or _is_written_so(frame, statement.value, before):
         return
     raise _two_types(statement.name, type_text(now), type_text(before), lines.get(statement.name.lower()))
 

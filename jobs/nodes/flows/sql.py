@@ -11,10 +11,11 @@ from pydantic import Field
 from jobs.dag.catalogue import Port
 from jobs.nodes import base
 from jobs.nodes.base import Caution, Flow, NodeContext
+from jobs.nodes.columns import quoted
 from jobs.nodes.form import hints
 from jobs.nodes.groups import PicksRows
 from jobs.nodes.queries import selected
-from jobs.nodes.query_inputs import numbered_tables, port_names, query_tables, table_names
+from jobs.nodes.query_inputs import own_names, query_tables, table_names, told_by_order
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -153,26 +154,25 @@ class SqlFlow(PicksRows, Flow[SqlConfig]):
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[SqlConfig]) -> DataFrame:
         inputs = frames["in"]
         query = context.config.query
-        tables = query_tables(query, context.input_names.get("in", ()), context.input_ports.get("in", ()), inputs)
+        tables = query_tables(context.input_names.get("in", ()), context.input_ports.get("in", ()), inputs)
         return selected(query, tables, drawn=context.is_drawn)
 
 
 def _told_by_order(context: NodeContext[SqlConfig]) -> Iterator[Caution]:
-    """Of tables in the query that an edge drawn anew may swap."""
-    nodes, words = context.input_names.get("in", ()), set(re.findall(r"\w+", context.config.query.lower()))
-    names, by_port = table_names(nodes, len(nodes)), port_names(nodes, context.input_ports.get("in", ()))
-    for places in numbered_tables(nodes).values():
+    """Of tables that the query reads and an edge drawn anew may swap."""
+    nodes, read = context.input_names.get("in", ()), set(_READ.findall(_bare(context.config.query).lower()))
+    names, own = table_names(nodes, len(nodes)), own_names(nodes, context.input_ports.get("in", ()))
+    for places in told_by_order(nodes):
         alike = [names[place] for place in places]
-        if words.isdisjoint(alike):
+        if read.isdisjoint(alike):
             continue
-        better = {by_port[place] for place in places if by_port[place : place + 1]} - {""}
-        tables = " and ".join(alike)
+        tables, by_names = " and ".join(alike), [own[place] for place in places]
         message = (
             f"an edge drawn anew may swap {tables}, which nothing but their edges' order tells apart: give their nodes names of their own"
         )
-        if len(better) == len(places):
-            by_names = " and ".join(sorted(better))
-            message = f"an edge drawn anew may swap {tables}, which nothing but their edges' order tells apart: write {by_names}"
+        if all(by_names) and set(names).isdisjoint(by_names):
+            better = " and ".join(name if name.isidentifier() and name.isascii() else quoted(name) for name in by_names)
+            message = f"an edge drawn anew may swap {tables}, which nothing but their edges' order tells apart: write {better}"
         yield Caution("query", message, "inputs.alike")
 
 

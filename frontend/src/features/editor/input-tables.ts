@@ -3,12 +3,18 @@ import type { Table } from './form/sql-completion'
 
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9_]+/g, '_').replace(/^_+|_+$/g, '')
 
-/** As the server names them: by the node, in small letters, with _ for what SQL does not take, and by a port of its own, else numbered when it comes twice. */
+/** As the server names it: by the node, in small letters, with _ for what SQL does not take, and by a port of its own; of what has no such letters by its very name. */
+function tableName(node: string, port: string, place: number): string {
+  const ofNode = plain(node)
+  if (!ofNode) return port === 'out' ? `input_${place + 1}` : `\`${node}_${port}\``.toLowerCase()
+  return (/^\d/.test(ofNode) ? `t_${ofNode}` : ofNode) + (port === 'out' ? '' : `_${plain(port)}`)
+}
+
+/** One that comes twice is numbered. */
 function tableNames(inputs: readonly { node: string; port: string }[]): string[] {
   const names: string[] = []
   for (const [index, { node, port }] of inputs.entries()) {
-    const ofNode = plain(node) || `input_${index + 1}`
-    const name = (/^\d/.test(ofNode) ? `t_${ofNode}` : ofNode) + (port === 'out' ? '' : `_${plain(port)}`)
+    const name = tableName(node, port, index)
     names.push(names.includes(name) ? `${name}_${index + 1}` : name)
   }
   return names

@@ -61,6 +61,7 @@ it('a template gives way to that of the chosen value, and written code stays', (
   const code = (written?: string) => withChosen(python, {}, { shape: 'arrow', ...(written === undefined ? {} : { code: written }) }).code
   expect(code()).toBe(batches)
   expect(code('# 每行\ndef process(row):\n    return row\n')).toBe(batches)
+  expect(code(`# mine\n${rows}`)).toBe(`# mine\n${rows}`)
   expect(code('def process(row):\n    return row["id"] > 1\n')).toBe('def process(row):\n    return row["id"] > 1\n')
   expect(withChosen(python, { shape: 'arrow', code: batches }, { shape: 'row', code: batches }).code).toBe(rows)
 })

@@ -33,11 +33,12 @@ export function drawnPath(schema: RJSFSchema, path: readonly string[]): string[]
 
 type Sets = Record<string, Record<string, unknown>>
 const setsOf = (field: Part): Sets => (field['x-sets'] as Sets | undefined) ?? {}
-const withoutComments = (code: unknown) => String(code).split('\n').filter((line) => line.trim() && !line.startsWith('#')).join('\n')
+/** Comments count as lines, whatever stands in them: a template's are in the reader's language. */
+const withoutWords = (code: unknown) => String(code).replaceAll(/^#.*$/gm, '#')
 
-/** Code that a person wrote stays; a template, in whatever language its comments are, gives way to another. */
+/** Code that a person wrote stays; a template gives way to another. */
 function staysWritten(part: Part | undefined, templates: readonly unknown[], code: unknown): boolean {
-  return part?.['x-widget'] === 'code' && !templates.some((template) => withoutComments(template) === withoutComments(code))
+  return part?.['x-widget'] === 'code' && !templates.some((template) => withoutWords(template) === withoutWords(code))
 }
 
 /** `next`, and where a value was chosen now what its `x-sets` says belongs to it. */
