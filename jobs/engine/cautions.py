@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
 from jobs.engine.grouping import is_whole, sends_again
-from jobs.engine.steps import Steps
+from jobs.engine.steps import LATE, Steps
 from jobs.nodes.base import Flow, NodeContext, NodeError, NodeType, Sink
 from jobs.nodes.event_time import HandsOnTime, TakesTimeOver
 from jobs.nodes.groups import GroupsRows, PicksRows, ReplacesByKeys
@@ -188,8 +188,10 @@ def _time_handed_on(steps: Steps, node_id: str) -> str:
 
 def _before(steps: Steps, node_id: str, holds: Callable[[Steps, str], bool]) -> str:
     """The name of a node of which it holds, before this one in a stream; "" where there is none."""
-    others = steps.upstream((node_id,)) if _is_of_stream(steps, node_id) else ()
-    return next((steps.by_id[other].name for other in others if other != node_id and holds(steps, other)), "")
+    reached = steps.upstream((node_id,)) if _is_of_stream(steps, node_id) else ()
+    # Rows that came too late go on as they came.
+    others = {arrow.source for arrow in steps.arrows if arrow.target in reached and arrow.port != LATE}
+    return next((steps.by_id[other].name for other in reached if other in others and holds(steps, other)), "")
 
 
 def _is_of_stream(steps: Steps, node_id: str) -> bool:

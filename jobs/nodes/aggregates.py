@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError
 from jobs.nodes.columns import column, require_columns, type_text
+from jobs.nodes.config_refused import ConfigRefused
 from jobs.nodes.expressions import expressions_of
 from jobs.nodes.form import ColumnName, hints
 
@@ -69,7 +70,7 @@ class Aggregate(base.Config):
     @model_validator(mode="after")
     def _only_count_goes_without_column(self) -> Aggregate:
         if not self.column and self.function != "count":
-            raise ValueError(f"{self.function} needs a column")
+            raise ConfigRefused(f"{self.function} needs a column", "column")
         return self
 
 

@@ -272,6 +272,9 @@ def test_changes_that_would_stand_side_by_side_in_a_target_are_told(bench: Bench
     assert told(windows(), files("out"), "BATCH_ROLLER") == []
     assert told(windows(emit="close"), files("out")) == []
     assert told(windows(), ("sink.none", {})) == []
+    drawn = {"gen": numbers(None), "counts": windows(), "print": COLLECT, "all": MORE, "out": files("out")}
+    found = analysis(bench, drawn, "gen>counts, counts>print, counts.late>all, all>out").problems
+    assert [one.code for one in found if one.node_id == "out"] == []  # what came too late comes once, as it was
     delta = {"path": str(bench.files / "table")}
     assert told(windows(), ("sink.delta", delta)) == warned
     assert told(windows(), ("sink.delta", delta | {"mode": "upsert", "keys": ["window_start"]})) == []

@@ -37,6 +37,12 @@ from jobs.nodes.registry import REGISTRY
             '"0s" is no time at all: it must be longer',
         ),
         (
+            "flow.aggregate",
+            {"aggregates": [{"name": "n"}, {"name": "mean", "function": "avg"}]},
+            "/aggregates/1/column",
+            "avg needs a column",
+        ),
+        (
             "flow.window_aggregate",
             {"time_column": "at", "window": "1 parsec"},
             "/window",

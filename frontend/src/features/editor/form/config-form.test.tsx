@@ -17,9 +17,12 @@ const { ConfigForm } = await import('./config-form')
 Element.prototype.scrollIntoView = vi.fn()
 Range.prototype.getClientRects = () => [] as unknown as DOMRectList
 
+/** As of a second node of its type. */
+const ID = 'keep_2'
 const TYPE = nodeType('flow.keep', [port('in', 'input')], {
   type: 'object',
   properties: {
+    match: { type: 'string', title: 'Match', enum: ['first', 'all'], default: 'first' },
     condition: { type: 'string', title: 'Condition', 'x-widget': 'expression' },
     prefetch: { type: 'integer', title: 'Prefetch', default: 250, examples: [1000] },
     share: { type: 'number', title: 'Share', examples: [0.5], 'x-half': true, description: 'Of all rows. The others go.' },
@@ -28,20 +31,20 @@ const TYPE = nodeType('flow.keep', [port('in', 'input')], {
   },
 })
 const COLUMNS = [{ name: 'id', type: 'bigint' }, { name: 'delay', type: 'double' }]
-const problem: Problem = { severity: 'error', code: 'config.invalid', node_id: 'keep', pointer: '/nodes/keep/config/condition', message: 'the condition is no condition' }
+const problem: Problem = { severity: 'error', code: 'config.invalid', node_id: ID, pointer: `/nodes/${ID}/config/condition`, message: 'the condition is no condition' }
 const editor = () => useEditor.getState()
-const config = () => editor().history.present.document.nodes.keep?.config
+const config = () => editor().history.present.document.nodes[ID]?.config
 
 function Panel() {
   const focusField = useEditor((state) => state.focusField)
-  const kept = useEditor((state) => state.history.present.document.nodes.keep?.config) ?? {}
-  const change = (next: Config, field: string) => editor().changeNode('keep', { config: next }, field)
-  return <ConfigForm nodeId="keep" nodeName="Keep" type={TYPE} config={kept} problems={[]} columns={COLUMNS} tables={[]} connections={[]} focusField={focusField} readOnly={false} onChange={change} />
+  const kept = useEditor((state) => state.history.present.document.nodes[ID]?.config) ?? {}
+  const change = (next: Config, field: string) => editor().changeNode(ID, { config: next }, field)
+  return <ConfigForm nodeId={ID} nodeName="Keep" type={TYPE} config={kept} problems={[]} columns={COLUMNS} tables={[]} connections={[]} focusField={focusField} readOnly={false} onChange={change} />
 }
 
 beforeEach(() => {
   const node = { type: 'flow.keep', type_version: 1, name: 'Keep', config: {} }
-  const document = { schema_version: 1, name: 'a', type: 'STREAMING' as const, parameters: {}, nodes: { keep: node }, edges: {}, settings: {} }
+  const document = { schema_version: 1, name: 'a', type: 'STREAMING' as const, parameters: {}, nodes: { [ID]: node }, edges: {}, settings: {} }
   editor().open('a', new Map([[TYPE.type, TYPE]]), { document, layout: { positions: {}, notes: [], groups: [] } }, 1, [])
   render(
     <MantineProvider env="test">
@@ -70,6 +73,8 @@ it.each([[['']], [['0']], [['2', '']]])('a number shows what the setting is afte
   expect(field('Prefetch')).toHaveValue('250')
 })
 
+it('few choices stand side by side', () => expect(screen.getByRole('radiogroup', { name: 'Match' })).toBeInTheDocument())
+
 it('a decimal number is typed sign by sign, and a long one kept to its last digit', () => {
   type('Share', '0', '0.', '0.0', '0.05')
   expect(field('Share')).toHaveValue('0.05')
@@ -86,13 +91,13 @@ it('an emptied number names the default that holds now; where there is none the 
 })
 
 it('the help of a field within a list hovers over its heading and over what is written', () => {
-  act(() => editor().changeNode('keep', { config: { masks: [{ method: 'hash' }] } }, 'masks'))
+  act(() => editor().changeNode(ID, { config: { masks: [{ method: 'hash' }] } }, 'masks'))
   expect(screen.getByText('Method').closest('[title]')).toHaveAttribute('title', 'How it is hidden.')
   expect(field('Method').closest('[title]')).toHaveAttribute('title', 'How it is hidden.')
 })
 
 it('a list of columns takes those that come in, once, and keeps what is there', () => {
-  act(() => editor().changeNode('keep', { config: { given: [{ name: 'delay', type: 'string' }, { name: 'late', type: 'boolean' }] } }, 'typed'))
+  act(() => editor().changeNode(ID, { config: { given: [{ name: 'delay', type: 'string' }, { name: 'late', type: 'boolean' }] } }, 'typed'))
   const take = screen.getByRole('button', { name: 'Take the input\'s columns' })
   fireEvent.click(take)
   expect(config()).toEqual({ given: [{ name: 'id', type: 'bigint' }, { name: 'delay', type: 'string' }, { name: 'late', type: 'boolean' }] })

@@ -40,13 +40,13 @@ function CheckboxWidget(props: WidgetProps) {
 const CHOICES_SIDE_BY_SIDE = 3
 const CHARACTERS_SIDE_BY_SIDE = 36
 /** A field within a row of a list has no room for them. */
-const isInRow = (id: string) => /_\d+_/.test(id)
+const isInRow = ({ id, registry }: WidgetProps) => /_\d+_/.test(id.slice(registry.globalFormOptions.idPrefix.length))
 
 function SelectWidget(props: WidgetProps) {
   const said = (props.schema as Record<string, unknown>)['x-choices'] as Record<string, string> | undefined
   const choices = (props.options.enumOptions ?? []).map((choice) => ({ value: String(choice.value), label: said?.[String(choice.value)] ?? String(choice.label).replaceAll('_', ' ') }))
   const room = isBrief(props.schema) ? CHARACTERS_SIDE_BY_SIDE / 2 : CHARACTERS_SIDE_BY_SIDE
-  const narrow = choices.length <= CHOICES_SIDE_BY_SIDE && choices.map((choice) => choice.label).join('').length < room && props.registry.formContext && !isInRow(props.id)
+  const narrow = choices.length <= CHOICES_SIDE_BY_SIDE && choices.map((choice) => choice.label).join('').length < room && props.registry.formContext && !isInRow(props)
   if (narrow && props.required !== undefined && props.value != null) {
     return <SegmentedControl id={props.id} data={choices} value={String(props.value)} fullWidth size="xs" disabled={props.disabled} onChange={props.onChange} aria-label={props.label} />
   }
@@ -110,7 +110,7 @@ function ExpressionWidget(props: WidgetProps) {
   const standIn = <Textarea value={value} readOnly classNames={{ input: 'pw-mono' }} {...hands} />
   return (
     <Suspense fallback={standIn}>
-      <CodeField id={props.id} label={props.label} value={value} example={example(props)} columns={help(props).columns} tables={schema['x-widget'] === 'sql' && !isInRow(props.id) ? help(props).tables : []} invalid={errorOf(props)} tall={tall} numbered={numbered} language={language} readOnly={help(props).readOnly} goTo={goTo} onChange={props.onChange} />
+      <CodeField id={props.id} label={props.label} value={value} example={example(props)} columns={help(props).columns} tables={schema['x-widget'] === 'sql' && !isInRow(props) ? help(props).tables : []} invalid={errorOf(props)} tall={tall} numbered={numbered} language={language} readOnly={help(props).readOnly} goTo={goTo} onChange={props.onChange} />
     </Suspense>
   )
 }
