@@ -81,7 +81,7 @@ it('a decimal number is typed sign by sign, and a long one kept to its last digi
   type('Prefetch', '9007199254740993')
   fireEvent.keyDown(field('Prefetch'), { key: 'ArrowDown' })
   ;['Share', 'Prefetch'].forEach((label) => fireEvent.blur(field(label)))
-  expect(JSON.stringify(config())).toBe('{"prefetch":9007199254740993,"share":0.05}')
+  expect(JSON.stringify(config())).toBe('{"match":"first","prefetch":9007199254740993,"share":0.05}')
 })
 
 it('an emptied number names the default that holds now; where there is none the example stands', () => {
