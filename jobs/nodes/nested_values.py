@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
     from pyspark.sql.types import DataType, StructType
 
-_INFINITE = float("inf")
 #: A colon so early stands behind an hour ("10:00", "T10:00"): a date before it has a year of four digits at least.
 _TIME_ALONE = 4
 
@@ -69,8 +68,9 @@ def _lost(value: Column, kind: DataType, target: DataType) -> Column:
     cast, come, goes = value.try_cast(type_text(target)), kind.typeName(), target.typeName()
     gone = cast.isNull()
     if goes in ("float", "double") and come in ("double", "string"):
-        is_finite = ~F.contains(F.lower(value), F.lit("inf")) if come == "string" else F.abs(value) < _INFINITE
-        gone = gone | ((F.abs(cast) == _INFINITE) & is_finite)
+        infinite = F.lit("Infinity").cast("double")
+        is_finite = ~F.contains(F.lower(value), F.lit("inf")) if come == "string" else F.abs(value) < infinite
+        gone = gone | ((F.abs(cast) == infinite) & is_finite)
     elif goes == "timestamp" and come == "string":
         gone = gone | F.locate(":", F.ltrim(value)).between(1, _TIME_ALONE)
     return value.isNotNull() & gone
