@@ -100,7 +100,12 @@ def _with_expression(error: BaseException, quoted: Sequence[str]) -> str:
     """What Spark says of a row, with the expression that it quotes; of one that it refuses before any row, it says enough."""
     if isinstance(error, AnalysisException | ParseException) or not quoted:
         return first_line(error)
-    return f"{first_line(error).rstrip('.')}. It happened in {quoted[-1][:200]}"
+    return happened_in(first_line(error), quoted[-1])
+
+
+def happened_in(told: str, expression: str) -> str:
+    """What Spark `told` of a row, with the expression that it quotes."""
+    return f"{told.rstrip('.')}. It happened in {expression[:200]}"
 
 
 def _texts(error: BaseException | None) -> Iterator[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,13 +12,12 @@ from pyspark.sql import functions as F
 
 from jobs.engine.events import NodeCounts
 from jobs.engine.steps import Steps
-from jobs.nodes.base import AS_IT_CAME, LINE_MISFIT, REJECTED
+from jobs.nodes.base import AS_IT_CAME, REJECTED
 from jobs.nodes.columns import column
 from jobs.nodes.json_options import JSON_AS_WRITTEN
 
 #: How many rejected rows of one node and batch are kept to look at, and how much of each.
 SAMPLE_ROWS = 100
-_DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_CHARACTERS = 10_000
 #: Output port, or what is counted besides → a column that is true for the rows that count there.
 Marks = Mapping[str, Column]
@@ -86,35 +83,9 @@ def row_text(frame: DataFrame) -> Column:
 
 
 def rejection_told(reason: str, row: str) -> tuple[str, str]:
-    """Reason and row of a rejected row for people: the row as it came where the reason holds it, and which columns were lost on it,
-    where the reason does not name one itself.
-    """
+    """Reason and row of a rejected row for people: the row as it came where the reason holds it."""
     why, found, came = reason.partition(AS_IT_CAME)
-    if not found:
-        return reason, row
-    lost = "" if ": " in why else _lost(came, row, is_line=why == LINE_MISFIT)
-    return f"{why}: {lost}" if lost else why, came
-
-
-def _lost(came: str, row: str, *, is_line: bool) -> str:
-    """The columns that the text had a value for and the row has none, or how many values it has; "" where that cannot be told."""
-    try:
-        kept = json.loads(row)
-        given = _delimited(came, list(kept)) if is_line else json.loads(came)
-    except (ValueError, csv.Error):  # another format, or cut off
-        return ""
-    if isinstance(given, int):
-        return f"{given} value{'s' if given != 1 else ''} for {len(kept)} columns"
-    if not isinstance(given, dict):
-        return ""
-    return ", ".join(name for name, value in kept.items() if value is None and given.get(name) not in (None, ""))
-
-
-def _delimited(came: str, names: list[str]) -> dict[str, str] | int:
-    """The values of a line by name, or their number when it is another one: with the delimiter that parts it best."""
-    ways = [next(csv.reader([came], delimiter=delimiter), []) for delimiter in _DELIMITERS]
-    fitting = next((values for values in ways if len(values) == len(names)), None)
-    return dict(zip(names, fitting, strict=True)) if fitting else max(len(values) for values in ways)
+    return (why, came) if found else (reason, row)
 
 
 def node_counts(steps: Steps, node_ids: Iterable[str], seen: Mapping[str, Seen], written: Mapping[str, Any]) -> dict[str, NodeCounts]:

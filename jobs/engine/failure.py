@@ -14,7 +14,7 @@ from typing import Any, Literal
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 
-from jobs.engine.analysis_problems import explained, less_advice
+from jobs.engine.analysis_problems import explained, happened_in, less_advice
 from jobs.engine.file_words import about_a_file, about_a_header, is_of_spark, missing_file, unopened_file
 from jobs.engine.plan import Plan, Step
 from jobs.engine.user_code import steps_of_code, worker_death
@@ -218,7 +218,7 @@ def _unknown(error: BaseException, plan: Plan, acting: str, trace: str) -> Execu
     message = _analysed(error) or first_sentence(error)
     node_id, expression = _expression_of("\n".join(_texts(error)), message, plan)
     node_id = node_id or acting
-    told = f"{message.rstrip('.')}. It happened in {expression[:200]}" if expression else message
+    told = happened_in(message, expression) if expression else message
     kind: Kind = "user" if _is_about_the_job(error) else "system"
     return ExecutionFailure(_at(plan, node_id, told), node_id=node_id, kind=kind, permanent=kind == "user", stack_trace=trace)
 

@@ -16,7 +16,7 @@ from jobs.dag.document import DagDocument
 from jobs.dag.graph import structure_problems, topological_order
 from jobs.dag.parameters import example_values, references, substitute, trial_values
 from jobs.dag.problems import Problem, errors_in
-from jobs.dag.samples import SampleRows
+from jobs.dag.samples import MAX_SAMPLE_ROWS, SampleRows
 from jobs.engine.analysis_problems import problem_of
 from jobs.engine.code_prints import CodePrints
 from jobs.engine.compiler import PlanInvalid, step_compile
@@ -37,7 +37,6 @@ from jobs.nodes.registry import REGISTRY, NodeRegistry
 from jobs.nodes.user_python.workers import workers_of
 from jobs.nodes.worker_errors import node_error_in
 
-MOST_ROWS = 1000
 #: Python workers may take so long to start, for each table; then what hangs outside of Python, where it cannot end itself, is cut off.
 _START_SECONDS = 20.0
 
@@ -80,7 +79,7 @@ def preview(
     A person's code runs in Python workers that belong to `workers` alone, and has `code_seconds` in each of its tasks.
     Cancelled soon after `is_cancelled` says so: it is asked in another thread.
     """
-    rows = max(1, min(rows, MOST_ROWS))
+    rows = max(1, min(rows, MAX_SAMPLE_ROWS))
     part, values = _part(document, node_id, parameters or {}, registry)
     compiled = tuple(step_compile(part, step_id, values, registry) for step_id in topological_order(part))
     prints = CodePrints()
@@ -151,7 +150,7 @@ def _tables(steps: Steps, session: SparkSession, node_id: str, rows: int, limit:
         counted=frozenset(steps.by_id),
         keep=lambda step_id, frame: frame.limit(rows) if step_id in steps.sources else frame,
         references=references,
-        beside=table_frames(session, steps, given, MOST_ROWS) if any(arrow.reference for arrow in steps.arrows) else None,
+        beside=table_frames(session, steps, given, MAX_SAMPLE_ROWS) if any(arrow.reference for arrow in steps.arrows) else None,
     )
 
     def shown(frame: DataFrame) -> dict[str, Any]:

@@ -50,11 +50,27 @@ def csv_is_no_line(text: Column, delimiter: str) -> Column:
     """
     from pyspark.sql import functions as F
 
-    sign = re.escape(delimiter_sign(delimiter))
-    rest = f"[^{sign}\\r\\n]*+" if len(delimiter_sign(delimiter)) == 1 else f"(?:(?!{sign})[^\\r\\n])*+"
-    value = f'(?:"[^"]*+(?:""[^"]*+)*+"{rest}|(?!"){rest})'
+    sign, value = _sign_and_value(delimiter)
     is_odd = F.contains(text, F.lit('"')) & csv_is_open(text)
     line = F.btrim(text, F.lit(_LINE_ENDS))
-    is_line = F.rlike(line, F.lit(f"(?s)^{value}(?:{sign}{value})*+$"))
+    is_line = F.rlike(line, F.lit(_whole_line(sign, value)))
     is_broken = F.contains(line, F.lit("\n")) | F.contains(line, F.lit("\r"))
     return F.coalesce((is_odd | is_broken) & ~is_line, F.lit(False))
+
+
+def csv_values_sql(line: str, delimiter: str) -> str:
+    """How many values a line of CSV has, as SQL; null for what is no line, as a quote in it is never closed."""
+    sign, value = _sign_and_value(delimiter)
+    counted = f"regexp_count(concat({sql_text(delimiter_sign(delimiter))}, {line}), {sql_text(f'(?s){sign}{value}')})"
+    return f"if({line} RLIKE {sql_text(_whole_line(sign, value))}, {counted}, NULL)"
+
+
+def _whole_line(sign: str, value: str) -> str:
+    return f"(?s)^{value}(?:{sign}{value})*+$"
+
+
+def _sign_and_value(delimiter: str) -> tuple[str, str]:
+    """Patterns of what stands between the values of a line, and of one of them."""
+    sign = re.escape(delimiter_sign(delimiter))
+    rest = f"[^{sign}\\r\\n]*+" if len(delimiter_sign(delimiter)) == 1 else f"(?:(?!{sign})[^\\r\\n])*+"
+    return sign, f'(?:"[^"]*+(?:""[^"]*+)*+"{rest}|(?!"){rest})'

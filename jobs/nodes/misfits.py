@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jobs.nodes.base import AS_IT_CAME, REJECTED
 from jobs.nodes.columns import column, quoted, sql_text
-from jobs.nodes.csv_lines import csv_line_sql
+from jobs.nodes.csv_lines import csv_line_sql, csv_values_sql
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -83,7 +83,7 @@ def misfit(words: str, text: Column, schema: StructType, format: str, options: M
 
 def misfit_told(words: str, schema: StructType, format: str, options: Mapping[str, str] | None = None) -> str:
     """`words`, and the first columns of `schema` for which a rejected text has values that the row's columns do not hold, with their
-    types and these values; behind that the text.
+    types and these values, or how many values a line has; behind that the text.
 
     SQL over the columns of a row and REJECTED, which holds `words`, AS_IT_CAME and the whole text; another reason stays as it is. Only
     JSON and CSV tell more than `words`; other formats, and what is no record at all, leave them alone. `options` are those that read CSV.
@@ -103,7 +103,16 @@ def _misfits(text: str, schema: StructType, format: str, options: Mapping[str, s
     lost = ", ".join(f"if({quoted(field.name)} IS NULL, {sql_text(field.name)}, NULL)" for field in schema.fields)
     unheld = f"filter({given.pairs}, {_PAIR} -> array_contains(array({lost}), {_PAIR}.key) AND {given.is_value})"
     sentences = f"transform(slice({unheld}, 1, {_NAMED_COLUMNS}), {_PAIR} -> {_sentence(schema, given.shown)})"
-    return f"nullif(array_join({sentences}, '; '), '')"
+    told = f"nullif(array_join({sentences}, '; '), '')"
+    return told if format == "json" else f"coalesce({_other_number(text, len(schema.fields), options)}, {told})"
+
+
+def _other_number(line: str, columns: int, options: Mapping[str, str]) -> str:
+    """How many values a line has, as SQL; null where they are as many as the columns."""
+    values = csv_values_sql(csv_line_sql(line), options["sep"])
+    meant = f"{columns} column{'s' if columns > 1 else ''}"
+    sentence = f"concat({values}, if({values} = 1, ' value', ' values'), ' for {meant}')"
+    return f"if({values} = {columns}, NULL, {sentence})"
 
 
 def _sentence(schema: StructType, shown: str) -> str:

@@ -13,8 +13,9 @@ from jobs.nodes.expressions import check_query
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: A name that Spark reads without back quotes.
+#: A name that Spark always reads without back quotes; one that begins with a digit may be a number to it.
 _PLAIN = re.compile(r"[a-z_]\w*", re.ASCII | re.IGNORECASE)
+_WORD = re.compile(r"\w+", re.ASCII)
 
 
 def selected(query: str, tables: Mapping[str, DataFrame], *, drawn: bool) -> DataFrame:
@@ -28,10 +29,20 @@ def selected(query: str, tables: Mapping[str, DataFrame], *, drawn: bool) -> Dat
         raise NodeError("the query is empty: begin with SELECT or WITH", permanent=True, kind="user", field="query")
     spark = next(iter(tables.values())).sparkSession
     check_query(spark, query, tables)
-    found = _over_views(spark, query, {name: frame for name, frame in tables.items() if quoted(name)[1:-1].lower() in query.lower()})
+    found = _over_views(spark, query, {name: frame for name, frame in tables.items() if _may_read(query, name)})
     if drawn:
         _require_told_apart(found)
     return found
+
+
+def table_word(name: str) -> str:
+    """How a query writes the name of a table."""
+    return name if _PLAIN.fullmatch(name) else quoted(name)
+
+
+def _may_read(query: str, name: str) -> bool:
+    written = name if _WORD.fullmatch(name) else quoted(name)
+    return written.lower() in query.lower()
 
 
 def _require_told_apart(found: DataFrame) -> None:
@@ -48,7 +59,7 @@ def _over_views(spark: SparkSession, query: str, tables: Mapping[str, DataFrame]
     Each is of a filter that lets all through: Spark lets go of the kept rows of a frame whose own view is dropped.
     """
     for name, frame in tables.items():
-        frame.where("true").createOrReplaceTempView(name if _PLAIN.fullmatch(name) else quoted(name))
+        frame.where("true").createOrReplaceTempView(table_word(name))
     try:
         return spark.sql(query)
     finally:

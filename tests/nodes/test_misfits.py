@@ -1,5 +1,6 @@
 """What is told of a record that does not fit its columns: those that cannot hold their values, and these values."""
 
+import random
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from pyspark.sql import SparkSession
 
 from jobs.nodes.base import AS_IT_CAME
 from jobs.nodes.columns import ColumnField, schema_of
+from jobs.nodes.csv_lines import csv_values_sql
 from jobs.nodes.misfits import reason_told, rejected_column
 from jobs.nodes.records import RecordShape, record_misfit, record_parsed
 
@@ -66,13 +68,36 @@ def test_json_names_the_columns_with_values_of_another_kind(spark: SparkSession,
         ("1;x", None),
         ("two;x", 'it does not fit: id should be int, not "two"'),
         ('";1";x', 'it does not fit: id should be int, not ";1"'),
-        ("1", "it does not fit"),
-        ("x;2;3", "it does not fit"),
+        ("1", "it does not fit: 1 value for 2 columns"),
+        ("x;2;3", "it does not fit: 3 values for 2 columns"),
+        ("1;;", "it does not fit: 3 values for 2 columns"),
+        ('"a;b"', "it does not fit: 1 value for 2 columns"),
+        (';"a""b;c";', "it does not fit: 3 values for 2 columns"),
+        ("1;x\r\n", None),
+        ('"a', "it does not fit"),
     ],
 )
-def test_a_line_names_it_too_unless_it_has_another_number_of_values(spark: SparkSession, line: str, expected: str | None) -> None:
+def test_a_line_names_it_too_or_tells_how_many_values_it_has(spark: SparkSession, line: str, expected: str | None) -> None:
     schema = schema_of((ColumnField(name="id", type="int"), ColumnField(name="note")))
     assert told(spark, line, format="csv", schema=schema, delimiter=";") == expected
+
+
+@pytest.mark.parametrize("delimiter", [",", "||", "\\t"])
+def test_values_are_counted_as_they_are_read(spark: SparkSession, delimiter: str) -> None:
+    """As many columns as are told, and no other number, take a line of whatever make."""
+    from pyspark.sql import functions as F
+
+    between = delimiter.replace("\\t", "\t")
+    values = ["a", " ", '"a"', f'"{between}"', '""', '"a""b"', 'a"b"', "7", "", ""]
+    chance = random.Random(delimiter)
+    lines = {between.join(chance.choices(values, k=size % 6 + 1)) for size in range(300)} - {""}
+    frame = spark.createDataFrame([(line,) for line in sorted(lines)], "value string")
+    told: dict[str, int] = dict(frame.selectExpr("value", csv_values_sql("value", delimiter)).collect())
+    for columns in (1, 2, 4):
+        shape = RecordShape("csv", schema_of([ColumnField(name=f"c{number}") for number in range(columns)]), delimiter)
+        record, is_bad = record_parsed(spark, F.col("value"), "record", shape)
+        read: dict[str, bool] = dict(frame.withColumn("record", record).select("value", ~is_bad).collect())
+        assert read == {line: number == columns for line, number in told.items()}
 
 
 def test_xml_tells_no_column(spark: SparkSession) -> None:

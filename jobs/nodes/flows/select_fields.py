@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache, reduce
+from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, ClassVar
 
@@ -119,6 +119,5 @@ def _sentence(field: SelectedField) -> Column:
     return F.concat(F.lit(f"{field.column}: cannot turn '"), shown, F.lit(f"' into {field.type}"))
 
 
-@cache
 def _type(text: str) -> DataType:
     return schema_from_ddl(f"value {text}").fields[0].dataType

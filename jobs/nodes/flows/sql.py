@@ -11,10 +11,9 @@ from pydantic import Field
 from jobs.dag.catalogue import Port
 from jobs.nodes import base
 from jobs.nodes.base import Caution, Flow, NodeContext
-from jobs.nodes.columns import quoted
 from jobs.nodes.form import hints
 from jobs.nodes.groups import PicksRows
-from jobs.nodes.queries import selected
+from jobs.nodes.queries import selected, table_word
 from jobs.nodes.query_inputs import own_names, query_tables, table_names, told_by_order
 
 if TYPE_CHECKING:
@@ -171,7 +170,7 @@ def _told_by_order(context: NodeContext[SqlConfig]) -> Iterator[Caution]:
             f"an edge drawn anew may swap {tables}, which nothing but their edges' order tells apart: give their nodes names of their own"
         )
         if all(by_names) and set(names).isdisjoint(by_names):
-            better = " and ".join(name if name.isidentifier() and name.isascii() else quoted(name) for name in by_names)
+            better = " and ".join(map(table_word, by_names))
             message = f"an edge drawn anew may swap {tables}, which nothing but their edges' order tells apart: write {better}"
         yield Caution("query", message, "inputs.alike")
 

@@ -103,9 +103,9 @@ class StatefulConfig(base.Config):
         max_length=100_000,
         validate_default=True,
         description="Python with a function process(key, rows, state, timers), and where timers are used on_timer(key, timer, state, "
-        "timers). They yield the rows that go on; where they raise, the rows are rejected, and the state stays. A time without a "
-        "zone is one of UTC. Python reckons with times by the clock of their "
-        "zone: take them to UTC before, where a change to summer time counts. The job's parameters are in the dict parameters.",
+        "timers). They yield the rows that go on; where they raise, the rows are rejected, and the state stays. A time without a zone is "
+        "one of UTC. Python reckons with times by the clock of their zone: take them to UTC before, where a change to summer time "
+        "counts. The job's parameters are in the dict parameters.",
         examples=["def process(key, rows, state, timers):\n    state.count.set(state.count.get(0) + len(rows))"],
         json_schema_extra=hints("code", language="python"),
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from jobs.dag.samples import MAX_SAMPLE_ROWS
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext, NodeError, Source
 from jobs.nodes.columns import empty_frame, schema_from_ddl
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _OWN_COLUMNS = ("id", "time", "key", "value")
-#: As many rows as anybody looks at of a source.
-_MOST_LOOKED_AT = 1000
 
 
 class GeneratorConfig(base.Config):
@@ -108,7 +107,7 @@ class GeneratorSource(Source[GeneratorConfig]):
             return empty_frame(spark, schema_from_ddl(columns_ddl(config)))
         in_workers_shared(lambda: spark.dataSource.register(NumberedRows))
         if context.mode == "batch" and context.is_drawn and config.total_rows is None:
-            config = config.model_copy(update={"total_rows": _MOST_LOOKED_AT})
+            config = config.model_copy(update={"total_rows": MAX_SAMPLE_ROWS})
         settings = {"settings": config.model_dump_json(), "slots": str(spark.sparkContext.defaultParallelism)}
         if context.mode == "batch":
             return spark.read.format(NumberedRows.name()).options(**settings).load()
