@@ -11,7 +11,7 @@ from checkpoints.checksums import Digests
 from checkpoints.cut import cut_restore, query_cut
 from checkpoints.verification import cut_verify
 from jobs.engine import offset_log, skip_ledger
-from jobs.engine.events import BatchCommitted, BufferStands, Noticed, QueryStarted
+from jobs.engine.events import BufferStands, Noticed, QueryStarted
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.progress import last_committed
 from jobs.engine.runner import Run
@@ -32,6 +32,7 @@ from tests.engine.kafka_numbers import (
 )
 from tests.engine.nodes import CollectSink, SlowSink
 from tests.servers.kafka import KafkaServer
+from tests.servers.waiting import wait_until
 
 pytestmark = [pytest.mark.spark, pytest.mark.server]
 
@@ -136,7 +137,7 @@ def test_other_queries_go_on_and_checkpoints_are_whole(bench: Bench, kafka_serve
     cuts: list[Path] = []
     folder = plan.locations.live / "out"
     with feed.producing():
-        heard.wait_for(BatchCommitted, 2)
+        wait_until(lambda: len({event.query for event in heard.committed()}) == 2, seconds=60, what="a batch of both queries")
         while len({event.dropped for event in heard.of(BufferStands)}) <= 3:
             assert run.wait(0.05) is None
             batch = min(last_committed(folder), max(event.batch_id for event in heard.committed() if event.query == "out"))
