@@ -77,10 +77,11 @@ class CutValue(Shape):
 
 
 class PreviewSide(Shape):
-    """`cut`: values that are not shown whole, as their rows would be too large for that."""
+    """`more`: whether there are rows behind these. `cut`: values that are not shown whole, as their rows would be too large for that."""
 
     columns: list[ColumnOut]
     rows: list[list[Any]]
+    more: bool = False
     cut: list[CutValue] = Field(default_factory=list)
 
 

@@ -270,4 +270,5 @@ def _side(table: Mapping[str, Any]) -> dict[str, Any]:
     """Rows as lists in the order of the columns."""
     names = [column["name"] for column in table["columns"]]
     columns = [{"name": column["name"], "type": column["type"], "nullable": column.get("nullable", True)} for column in table["columns"]]
-    return {"columns": columns, "rows": [[row.get(name) for name in names] for row in table["rows"]], "cut": table["cut"]}
+    rows = [[row.get(name) for name in names] for row in table["rows"]]
+    return {"columns": columns, "rows": rows, "more": table["more"], "cut": table["cut"]}

@@ -19,13 +19,15 @@ _SIZES = "sizes"
 
 
 def rows_shown(frame: DataFrame, rows: int) -> dict[str, Any]:
-    """{"columns": [{"name", "type"}], "rows": [object], "cut": [{"row", "column", "characters"}]}, of at most `rows` rows.
+    """{"columns": [{"name", "type"}], "rows": [object], "more", "cut": [{"row", "column", "characters"}]}, of at most `rows` rows.
 
+    "more": whether there are others behind them.
     Each row has an equal share of what is shown, and in a row with more than that each value: what is longer is cut, a text as it is,
     others as the text of their JSON, and "cut" says how long it was. The rows are computed a second time where one is that large.
     """
     fields, most = frame.schema.fields, _MOST_CHARACTERS // rows
-    found = _whole_rows(frame, rows, most)
+    found = _whole_rows(frame, rows + 1, most)
+    more, found = len(found) > rows, found[:rows]
     if any(row[0] is None for row in found):
         found = frame.limit(rows).select(*_cut_values(frame, most)).collect()
     if any(row[0] is None for row in found):
@@ -40,7 +42,7 @@ def rows_shown(frame: DataFrame, rows: int) -> dict[str, Any]:
         if size is not None
     ]
     columns = [{"name": field.name, "type": type_text(field.dataType)} for field in fields]
-    return {"columns": columns, "rows": [json_read(row[0]) for row in found], "cut": cut}
+    return {"columns": columns, "rows": [json_read(row[0]) for row in found], "more": more, "cut": cut}
 
 
 def _whole_rows(frame: DataFrame, rows: int, most: int) -> list[Row]:

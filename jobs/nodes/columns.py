@@ -51,12 +51,19 @@ def sql_text(text: str) -> str:
 
 def schema_of(fields: Sequence[ColumnField]) -> StructType:
     """The nullable schema of `fields`; NodeError when two share a name. Needs a live session."""
-    names = [field.name.lower() for field in fields]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        message, second = f"the columns name {', '.join(twice)} more than once: keep one of each", place_of_second(names)
-        raise NodeError(message, permanent=True, kind="user", field=f"columns/{second}/name")
+    names = [field.name for field in fields]
+    if (second := place_of_second([name.lower() for name in names])) is not None:
+        raise NodeError(named_twice(names, second), permanent=True, kind="user", field=f"columns/{second}/name")
     return schema_from_ddl(", ".join(f"{quoted(field.name)} {field.type}" for field in fields))
+
+
+def named_twice(names: Sequence[str], second: int) -> str:
+    """What is said where the name of column `second` was there before."""
+    name = names[second]
+    if name in names[:second]:
+        return f"the columns name {name} more than once: keep one of each"
+    other = next(one for one in names if one.lower() == name.lower())
+    return f"the columns name both {other} and {name}, which Spark takes for one: keep one of them, or rename it"
 
 
 def sampled_names_check(names: Iterable[str], what: str) -> None:

@@ -32,6 +32,7 @@ def hints(
     when: str = "",
     unfolds: str = "",
     half: bool = False,
+    of_input: int = 0,
     takes_input: bool = False,
     after: str = "",
     allowed: str = "",
@@ -44,6 +45,7 @@ def hints(
     An advanced field stands with the others where `unfolds`, written as `when` is, holds. Two short ones (`half`) that follow each
     other share a line: of their descriptions, as of those of code, the first sentence is seen, the others unfold. `after`: the field
     behind which it stands, if not the one written before it. `takes_input`: this list of columns may be all that come in, and more.
+    `of_input`: columns are offered of the first input alone, or of the second.
     `allowed` says in words what its pattern asks for: "a server's name or address". `language` is that of a code field, if not SQL.
     `sets`: value → other fields that a person who chooses it wants to be so.
     """
@@ -54,6 +56,7 @@ def hints(
         "x-when": when,
         "x-unfolds": unfolds,
         "x-half": half,
+        "x-of-input": of_input,
         "x-takes-input": takes_input,
         "x-after": after,
         "x-allowed": allowed,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from jobs.nodes.base import NodeError
-from jobs.nodes.columns import NESTED, type_text
+from jobs.nodes.columns import NESTED, named_twice, type_text
 from jobs.nodes.config_refused import place_of_second
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def writable_check(fields: Sequence[StructField], format_: str, place: str) -> N
     if format_ == "csv":
         _require_plain(fields, place)
     elif (second := place_of_second([field.name.lower() for field in fields])) is not None:
-        _refuse(f"the columns name {fields[second].name} more than once: keep one of each", place, second)
+        _refuse(named_twice([field.name for field in fields], second), place, second)
 
 
 def _require_plain(fields: Sequence[StructField], place: str) -> None:

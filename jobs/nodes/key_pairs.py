@@ -22,14 +22,16 @@ if TYPE_CHECKING:
 class KeyPair(Config):
     """Two columns whose values are equal in rows that belong together."""
 
-    left: ColumnName = Field(description="A column of the first input.", examples=["carrier"], json_schema_extra=hints("column"))
+    left: ColumnName = Field(
+        description="A column of the first input.", examples=["carrier"], json_schema_extra=hints("column", of_input=1)
+    )
     right: str = Field(
         "",
         max_length=255,
         pattern=r"^[^\r\n]*$",
         description="The column of the second input that equals it; empty when it has the same name.",
         examples=["code"],
-        json_schema_extra=hints("column"),
+        json_schema_extra=hints("column", of_input=2),
     )
 
     @property

@@ -98,6 +98,7 @@ def test_a_table_is_looked_up_in_whole_however_few_rows_are_asked_for(bench: Ben
     found = looked_at(bench, nodes, edges, "doubled", {"gen": given}, rows=2)
     assert [row["double"] for row in found["out"]["rows"]] == [6, 1998]
     assert {name: [row["id"] for row in side["rows"]] for name, side in found["inputs"].items()} == {"in": [3, 999], "table": [0, 1]}
+    assert {name: side["more"] for name, side in found["inputs"].items()} == {"in": False, "table": True}
     few = looked_at(
         bench, nodes, edges, "doubled", {"gen": given, "table": SampleRows(rows=[{"id": n, "double": n} for n in range(5)])}, rows=2
     )

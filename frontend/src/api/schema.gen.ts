@@ -3805,13 +3805,18 @@ export interface components {
         };
         /**
          * PreviewSide
-         * @description `cut`: values that are not shown whole, as their rows would be too large for that.
+         * @description `more`: whether there are rows behind these. `cut`: values that are not shown whole, as their rows would be too large for that.
          */
         PreviewSide: {
             /** Columns */
             columns: components["schemas"]["ColumnOut"][];
             /** Rows */
             rows: unknown[][];
+            /**
+             * More
+             * @default false
+             */
+            more: boolean;
             /** Cut */
             cut: components["schemas"]["CutValue"][];
         };

@@ -51,7 +51,9 @@ class FlatMapConfig(base.Config):
         examples=["position"],
     )
     keep_empty: bool = Field(
-        False, description="A row whose list is empty or missing goes on as one row without an element.", examples=[True]
+        False,
+        description="A row whose list is empty or missing goes on as one row without an element. A text has always one, be it empty.",
+        examples=[True],
     )
 
 

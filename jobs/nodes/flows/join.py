@@ -40,14 +40,14 @@ class JoinConfig(base.Config):
         max_length=255,
         description="When a left row happened; a stream needs both, to know when no partner can come any more.",
         examples=["ordered_at"],
-        json_schema_extra=hints("column", half=True),
+        json_schema_extra=hints("column", half=True, of_input=1),
     )
     right_time: str = Field(
         "",
         max_length=255,
         description="When a right row happened.",
         examples=["paid_at"],
-        json_schema_extra=hints("column", half=True),
+        json_schema_extra=hints("column", half=True, of_input=2),
     )
     before: Duration = Field(
         "0s",

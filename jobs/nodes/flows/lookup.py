@@ -35,7 +35,7 @@ class LookupConfig(base.Config):
         (),
         description="The table's columns that a row gets; empty takes all but the keys.",
         examples=[["name", "city"]],
-        json_schema_extra=hints("columns"),
+        json_schema_extra=hints("columns", of_input=2),
     )
     unmatched: Literal["keep", "drop", "reject"] = Field(
         "keep",

@@ -43,11 +43,12 @@ class RateLimitConfig(base.Config):
 class RateLimit(Flow[RateLimitConfig]):
     """Lets at most so many rows through each second, for the whole job; the rows stay as they are.
 
-    N rows of a batch take at least N divided by `rows_per_second`, and the batch behind begins after that. A sink that alone reads the
-    rows gets them at this pace. Where several do, or one that shows only some of them, the rows are kept: each gets a batch at once, when
-    all of it has gone through. Put one right before each sink whose system bears no more. Python of the same query is handed no more rows
-    together than go on in a tenth of a second. A stop is held up no longer than by any other batch: past its grace period the batch is
-    cut, and begun again later.
+    N rows of a batch take at least N divided by `rows_per_second`, and the batch behind begins after that. So a faster source gives larger
+    batches each time, up to what one may take: choose that (rows per batch, records per trigger) as what goes through in some seconds. A
+    sink that alone reads the rows gets them at this pace. Where several do, or one that shows only some of them, the rows are kept: each
+    gets a batch at once, when all of it has gone through. Put one right before each sink whose system bears no more. Python of the same
+    query is handed no more rows together than go on in a tenth of a second. A stop is held up no longer than by any other batch: past its
+    grace period the batch is cut, and begun again later.
     """
 
     type = "flow.rate_limit"

@@ -73,6 +73,7 @@ function NodePanel({ id }: { id: string }) {
   const elsewhere = mine.filter((problem) => !type || !isInView(type.schema, node.config, fieldPath(problem, id, type)?.[0] ?? ''))
   const out = schemas[id]?.out
   const columns = inputColumns(document, schemas, id)
+  const inputs = (type?.ports ?? []).filter((port) => port.kind === 'input' || port.kind === 'reference').map((port) => inputColumns(document, schemas, id, port.name))
   return (
     <>
       <header className="pw-panel-head">
@@ -122,6 +123,7 @@ function NodePanel({ id }: { id: string }) {
             config={node.config}
             problems={mine}
             columns={columns}
+            inputs={inputs}
             tables={tables}
             readOnly={readOnly}
             connections={connections}

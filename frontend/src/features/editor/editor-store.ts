@@ -261,11 +261,11 @@ export const useEditor = create<EditorState>((set, get) => ({
 export const useDocument = () => useEditor((state) => state.history.present.document)
 export const useLayout = () => useEditor((state) => state.history.present.layout)
 
-/** Columns that reach the input ports of a node, by the latest analysis. */
-export function inputColumns(document: DagDocument, schemas: Schemas, nodeId: string): Column[] {
+/** Columns that reach the input ports of a node, or one of them, by the latest analysis. */
+export function inputColumns(document: DagDocument, schemas: Schemas, nodeId: string, port?: string): Column[] {
   const seen = new Map<string, Column>()
   for (const edge of Object.values(document.edges)) {
-    if (edge.to[0] !== nodeId) continue
+    if (edge.to[0] !== nodeId || (port ?? edge.to[1]) !== edge.to[1]) continue
     for (const column of schemas[edge.from[0]]?.[edge.from[1]] ?? []) seen.set(column.name, column)
   }
   return [...seen.values()]

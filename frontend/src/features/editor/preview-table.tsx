@@ -12,7 +12,7 @@ export function PreviewTable({ title, side, empty }: { title: string; side: Prev
   return (
     <section className="pw-preview-side" aria-label={title}>
       <h3>
-        {title} <small>{t('preview.rows', { count: side.rows.length })}</small>
+        {title} <small>{t(side.more ? 'preview.firstRows' : 'preview.rows', { count: side.rows.length })}</small>
       </h3>
       <RowsTable label={title} columns={columns} rows={rows} cut={side.cut} lengthWords={lengthWords} empty={empty} />
     </section>

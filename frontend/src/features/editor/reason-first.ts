@@ -10,5 +10,5 @@ export function reasonFirst(side: PreviewSide): PreviewSide {
   if (!reason) return side
   const others = <T>(list: readonly T[]) => list.filter((_, index) => index !== at)
   const words = (value: unknown) => (typeof value === 'string' ? said(value) : value)
-  return { cut: side.cut, columns: [reason, ...others(side.columns)], rows: side.rows.map((row) => [words(row[at]), ...others(row)]) }
+  return { ...side, columns: [reason, ...others(side.columns)], rows: side.rows.map((row) => [words(row[at]), ...others(row)]) }
 }

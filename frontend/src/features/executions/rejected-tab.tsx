@@ -50,7 +50,8 @@ export function RejectedTab({ execution, nodeId, nameOf }: { execution: Executio
   const isEmpty = list.rows?.length === 0 && !list.stale
   if (isEmpty && isCounted && nodeId) return <Notice title={t('rejected.noneOfNode')}>{t('rejected.noneOfNodeHelp', { name: nameOf(nodeId) })}</Notice>
   if (isEmpty && isCounted) return <Notice title={t('rejected.noneKept')}>{t('rejected.counted', { count: execution.failed_records })}</Notice>
-  if (isEmpty) return <Notice title={t('rejected.none')}>{t(isFinal(execution.status) ? 'rejected.noneEver' : 'rejected.noneHelp')}</Notice>
+  const noneHelp = execution.status === 'FAILED' ? 'noneBefore' : isFinal(execution.status) ? 'noneEver' : 'noneHelp'
+  if (isEmpty) return <Notice title={t('rejected.none')}>{t(`rejected.${noneHelp}`)}</Notice>
   return (
     <>
       <DataTable label={t('tab.rejected')} columns={columns} rows={waits ? undefined : list.rows} keyOf={(row) => row.id} loading={list.loading || waits} onRow={turn} below={whole} />

@@ -1,6 +1,6 @@
 import { autocompletion, type CompletionContext } from '@codemirror/autocomplete'
 import { python } from '@codemirror/lang-python'
-import { sql, StandardSQL } from '@codemirror/lang-sql'
+import { sql, SQLDialect, StandardSQL } from '@codemirror/lang-sql'
 import { HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language'
 import { setDiagnostics } from '@codemirror/lint'
 import { EditorState, type Extension } from '@codemirror/state'
@@ -59,6 +59,11 @@ const complete = (known: () => Pick<Props, 'columns' | 'tables'>) => (context: C
 const PYTHON = [lineNumbers(), python(), indentUnit.of('    ')]
 
 const WHOLE: Record<string, Extension> = { python: PYTHON, rows: [lineNumbers(), ROWS] }
+/** As Spark reads quotes. In a script, which is numbered, # begins a comment, too. */
+const SPARK = { ...StandardSQL.spec, backslashEscapes: true, doubleQuotedStrings: true, identifierQuotes: '`' }
+const EXPRESSION = sql({ dialect: SQLDialect.define(SPARK) })
+const SCRIPT = [lineNumbers(), sql({ dialect: SQLDialect.define({ ...SPARK, hashComments: true }) })]
+
 const NO_MARKS: readonly Mark[] = []
 const NO_TABLES: readonly Table[] = []
 
@@ -82,7 +87,7 @@ export default function CodeField({ id, label, value, example = '', columns, tab
           minimalSetup,
           typedOver,
           syntaxHighlighting(COLOURS),
-          WHOLE[language] ?? [numbered ? lineNumbers() : [], EditorView.lineWrapping, sql({ dialect: StandardSQL }), autocompletion({ override: [complete(() => latest.current)] })],
+          WHOLE[language] ?? [numbered ? SCRIPT : EXPRESSION, EditorView.lineWrapping, autocompletion({ override: [complete(() => latest.current)] })],
           EditorState.readOnly.of(readOnly),
           placeholder(example),
           EditorView.cspNonce.of(styleNonce()),

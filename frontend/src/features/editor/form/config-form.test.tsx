@@ -27,10 +27,13 @@ const TYPE = nodeType('flow.keep', [port('in', 'input')], {
     prefetch: { type: 'integer', title: 'Prefetch', default: 250, examples: [1000] },
     share: { type: 'number', title: 'Share', examples: [0.5], 'x-half': true, description: 'Of all rows. The others go.' },
     given: { type: 'array', title: 'Given', 'x-takes-input': true, items: { type: 'object', properties: { name: { type: 'string', title: 'Name' }, type: { type: 'string', title: 'Type' } } } },
+    partner: { type: 'string', title: 'Partner', 'x-widget': 'column', 'x-of-input': 2 },
+    any: { type: 'string', title: 'Any', 'x-widget': 'column' },
     masks: { type: 'array', title: 'Masks', items: { type: 'object', properties: { method: { type: 'string', title: 'Method', description: 'How it is hidden.' } } } },
   },
 })
 const COLUMNS = [{ name: 'id', type: 'bigint' }, { name: 'delay', type: 'double' }]
+const INPUTS = [COLUMNS, [{ name: 'code', type: 'string' }]]
 const problem: Problem = { severity: 'error', code: 'config.invalid', node_id: ID, pointer: `/nodes/${ID}/config/condition`, message: 'the condition is no condition' }
 const editor = () => useEditor.getState()
 const config = () => editor().history.present.document.nodes[ID]?.config
@@ -39,7 +42,7 @@ function Panel() {
   const focusField = useEditor((state) => state.focusField)
   const kept = useEditor((state) => state.history.present.document.nodes[ID]?.config) ?? {}
   const change = (next: Config, field: string) => editor().changeNode(ID, { config: next }, field)
-  return <ConfigForm nodeId={ID} nodeName="Keep" type={TYPE} config={kept} problems={[]} columns={COLUMNS} tables={[]} connections={[]} focusField={focusField} readOnly={false} onChange={change} />
+  return <ConfigForm nodeId={ID} nodeName="Keep" type={TYPE} config={kept} problems={[]} columns={COLUMNS} inputs={INPUTS} tables={[]} connections={[]} focusField={focusField} readOnly={false} onChange={change} />
 }
 
 beforeEach(() => {
@@ -111,4 +114,16 @@ it('of what is said of a short field the first sentence is seen, the others unfo
   expect(first?.tagName).toBe('SUMMARY')
   expect(first?.parentElement).not.toHaveAttribute('open')
   expect(first?.parentElement).toHaveTextContent('Of all rows.The others go.')
+})
+
+it('a field for a column of one input offers the columns of that alone', async () => {
+  const offered = async (label: string) => {
+    fireEvent.focus(field(label))
+    const names = (await screen.findAllByRole('option')).map((option) => option.textContent)
+    fireEvent.blur(field(label))
+    await waitFor(() => expect(screen.queryByRole('option')).toBeNull())
+    return names
+  }
+  expect(await offered('Partner')).toEqual(['code'])
+  expect(await offered('Any')).toEqual(['id', 'delay'])
 })

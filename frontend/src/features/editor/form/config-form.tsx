@@ -21,6 +21,7 @@ interface Props {
   config: Config
   problems: Problem[]
   columns: Column[]
+  inputs: readonly Column[][]
   tables: FormHelp['tables']
   connections: FormHelp['connections']
   /** Another object focuses it once more. */
@@ -48,7 +49,7 @@ const noSubmit = 'div'
 const FIELDS = { mapping: MappingField, NumberField }
 
 /** A node's settings, drawn from the JSON Schema of its type; errors are the server's. Another language needs another one. */
-export function ConfigForm({ nodeId, nodeName, type, config, problems, columns, tables, connections, focusField, readOnly, onChange }: Props) {
+export function ConfigForm({ nodeId, nodeName, type, config, problems, columns, inputs, tables, connections, focusField, readOnly, onChange }: Props) {
   const spoken = useSpokenSchema(type.schema, type.type)
   const schema = useMemo(() => prepared(spoken), [spoken])
   const uiSchema = useMemo(() => ({ ...uiSchemaOf(schema), 'ui:submitButtonOptions': { norender: true } }), [schema])
@@ -77,7 +78,7 @@ export function ConfigForm({ nodeId, nodeName, type, config, problems, columns, 
         schema={schema}
         uiSchema={uiSchema}
         formData={shown}
-        formContext={{ columns, tables, connections, warnings, readOnly, write: (field, value) => onChange({ ...config, [field]: value }, field) } satisfies FormHelp}
+        formContext={{ columns, inputs, tables, connections, warnings, readOnly, write: (field, value) => onChange({ ...config, [field]: value }, field) } satisfies FormHelp}
         validator={validator}
         templates={{ ...templates, BaseInputTemplate: TextWidget }}
         widgets={widgets}

@@ -4,7 +4,7 @@ import { Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { later } from '../../../shared/later'
-import { areErrors, type FormHelp } from './form-context'
+import { areErrors, offeredColumns, type FormHelp } from './form-context'
 import { isBrief } from './form-schema'
 
 const CodeField = later(() => import('./code-field'))
@@ -54,9 +54,11 @@ function SelectWidget(props: WidgetProps) {
   return <Select id={props.id} data={choices} value={props.value == null ? null : String(props.value)} placeholder={usual} error={errorOf(props)} disabled={props.disabled} allowDeselect={isNullable(props)} onChange={(value) => props.onChange(value)} />
 }
 
+const offered = (props: WidgetProps): string[] => [...new Set(offeredColumns(help(props), props.schema as Record<string, unknown>).map((column) => column.name))]
+
 function ColumnWidget(props: WidgetProps) {
   return (
-    <Autocomplete size="xs" id={props.id} value={props.value ?? ''} data={help(props).columns.map((column) => column.name)} error={errorOf(props)} classNames={{ input: 'pw-mono' }} placeholder={example(props)} onChange={(value) => props.onChange(blankAsNull(props, value))} />
+    <Autocomplete size="xs" id={props.id} value={props.value ?? ''} data={offered(props)} error={errorOf(props)} classNames={{ input: 'pw-mono' }} placeholder={example(props)} onChange={(value) => props.onChange(blankAsNull(props, value))} />
   )
 }
 
@@ -68,8 +70,8 @@ const wordsOf = ({ value }: WidgetProps): string[] =>
 function ColumnsWidget(props: WidgetProps) {
   const { t } = useTranslation('canvas')
   const chosen = wordsOf(props)
-  const offered = [...new Set(help(props).columns.map((column) => column.name))]
-  return <TagsInput size="xs" id={props.id} data={offered} value={chosen} disabled={props.disabled} error={errorOf(props)} classNames={{ pill: 'pw-mono' }} placeholder={chosen.length > 0 || offered.length === 0 ? undefined : t('chooseColumns')} onChange={props.onChange} />
+  const names = offered(props)
+  return <TagsInput size="xs" id={props.id} data={names} value={chosen} disabled={props.disabled} error={errorOf(props)} classNames={{ pill: 'pw-mono' }} placeholder={chosen.length > 0 || names.length === 0 ? undefined : t('chooseColumns')} onChange={props.onChange} />
 }
 
 function WordsWidget(props: WidgetProps) {

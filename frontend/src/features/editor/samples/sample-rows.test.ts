@@ -9,6 +9,7 @@ const side = {
     { name: 'a b', type: 'string', nullable: true },
   ],
   rows: [[1, 'x'], [2]],
+  more: false,
   cut: [],
 }
 
