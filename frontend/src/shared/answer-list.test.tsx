@@ -76,3 +76,12 @@ it('an offer that is taken goes, and those beside it in their time', () => {
   later(8_000)
   expect(screen.queryByText(/^Kept/)).toBeNull()
 })
+
+it('a refusal with a way out stays until it is taken or sent away', () => {
+  offered()
+  act(() => answer(false, 'Refused', { words: 'From the beginning', run: vi.fn() }))
+  later(600_000)
+  expect(screen.queryByText('Undo')).toBeNull()
+  fireEvent.click(screen.getByText('From the beginning'))
+  expect(screen.queryByText(/^Refused/)).toBeNull()
+})

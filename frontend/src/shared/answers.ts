@@ -9,7 +9,7 @@ export interface Answer {
 }
 
 const SHOWN_MS = 7_000
-/** A failure is read twice, and an offer thought about. */
+/** A failure is read twice, and an offer thought about; a refusal with a way out stays until it is taken or sent away. */
 const LONG_SHOWN_MS = 20_000
 /** What was looked at stays for as long after one has looked away. */
 const AFTER_MS = 5_000
@@ -52,6 +52,7 @@ export function answer(ok: boolean, text: string, link?: Answer['link']): void {
   const id = next
   next += 1
   useAnswers.setState((state) => ({ answers: [...state.answers.slice(-3), { id, ok, text, at: Date.now(), link }] }))
+  if (!ok && link) return
   ends.set(id, Date.now() + (ok && !link ? SHOWN_MS : LONG_SHOWN_MS))
   endOver()
 }
