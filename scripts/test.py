@@ -63,7 +63,7 @@ def suite_without_servers(*where: str) -> bool:
 def suite_with_servers(files: Iterable[Path]) -> bool:
     """One part, in which each server starts once."""
     elsewhere = [str(file) for file in files if not file.is_relative_to(ROOT / _NODES)]
-    return suite("-m", f"not processes and (nodes or server) and {LONG}", _NODES, *elsewhere)
+    return suite("-m", f"not processes and server and {LONG}", _NODES, *elsewhere)
 
 
 def suite_in_processes(files: Iterable[Path]) -> bool:
@@ -103,11 +103,12 @@ def fetched(fetch: Callable[[], object]) -> bool:
 
 #: They begin in this order, each once one before it has ended: so that the last ones end at about the same time.
 PARTS: Mapping[str, Part] = {
-    "the suite on SQLite, nodes and servers": lambda: suite_with_servers(files_marked("server")),
+    "the suite on SQLite, servers": lambda: suite_with_servers(files_marked("server")),
     "the suite on SQLite, engine without servers": lambda: suite_without_servers(_ENGINE),
     "the suite on SQLite, drivers": lambda: suite_in_processes(of_drivers(files_marked("processes"))),
     "the suite on SQLite, other processes": lambda: suite_in_processes(of_drivers(files_marked("processes"), wanted=False)),
-    "the browser": lambda: suite("-m", "e2e", *map(str, files_marked("e2e"))),
+    "the browser": lambda: suite("-m", "e2e and not faults", *map(str, files_marked("e2e"))),
+    "the suite on SQLite, nodes without servers": lambda: suite_without_servers(_NODES),
     "the suite on SQLite, all else without servers": lambda: suite_without_servers(f"--ignore={_NODES}", f"--ignore={_ENGINE}"),
     "the suite on PostgreSQL": suite_on_postgres,
 }

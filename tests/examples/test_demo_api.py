@@ -37,6 +37,11 @@ def test_a_page_behind_the_last_is_empty():
     assert len(get(page=337, page_size=1000).json()["results"]) == 776
 
 
+def test_it_is_only_read():
+    header = {"Authorization": f"Bearer {settings.DEMO_API_TOKEN}"}
+    assert Client(enforce_csrf_checks=True).post(ADDRESS, {}, headers=header).status_code == 405
+
+
 @pytest.mark.slow
 def test_cursors_lead_through_every_flight_once():
     keys: set[tuple] = set()
