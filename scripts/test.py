@@ -106,11 +106,11 @@ PARTS: Mapping[str, Part] = {
     "the suite on SQLite, servers": lambda: suite_with_servers(files_marked("server")),
     "the suite on SQLite, engine without servers": lambda: suite_without_servers(_ENGINE),
     "the suite on SQLite, drivers": lambda: suite_in_processes(of_drivers(files_marked("processes"))),
+    "the suite on PostgreSQL": suite_on_postgres,
     "the suite on SQLite, other processes": lambda: suite_in_processes(of_drivers(files_marked("processes"), wanted=False)),
-    "the browser": lambda: suite("-m", "e2e and not faults", *map(str, files_marked("e2e"))),
     "the suite on SQLite, nodes without servers": lambda: suite_without_servers(_NODES),
     "the suite on SQLite, all else without servers": lambda: suite_without_servers(f"--ignore={_NODES}", f"--ignore={_ENGINE}"),
-    "the suite on PostgreSQL": suite_on_postgres,
+    "the browser": lambda: suite("-m", "e2e and not faults", *map(str, files_marked("e2e"))),
 }
 
 

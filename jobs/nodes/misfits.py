@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _SENTENCE = "{column} should be {type}, not {value}"
+_ONE, _MANY, _MANY_FOR_ONE = "1 value for {columns} columns", "{values} values for {columns} columns", "{values} values for 1 column"
 _SHOWN_CHARACTERS = 60
 _NAMED_COLUMNS = 5
 #: How much of a text that is rejected is shown where rows are told; whoever reads them gets it whole.
@@ -110,9 +111,10 @@ def _misfits(text: str, schema: StructType, format: str, options: Mapping[str, s
 def _other_number(line: str, columns: int, options: Mapping[str, str]) -> str:
     """How many values a line has, as SQL; null where they are as many as the columns."""
     values = csv_values_sql(csv_line_sql(line), options["sep"])
-    meant = f"{columns} column{'s' if columns > 1 else ''}"
-    sentence = f"concat({values}, if({values} = 1, ' value', ' values'), ' for {meant}')"
-    return f"if({values} = {columns}, NULL, {sentence})"
+    told = _MANY if columns > 1 else _MANY_FOR_ONE
+    many = f"replace({sql_text(told.replace('{columns}', str(columns)))}, '{{values}}', CAST({values} AS STRING))"
+    one = sql_text(_ONE.replace("{columns}", str(columns)))
+    return f"CASE {values} WHEN {columns} THEN NULL WHEN 1 THEN {one} ELSE {many} END"
 
 
 def _sentence(schema: StructType, shown: str) -> str:
