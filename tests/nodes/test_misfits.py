@@ -92,12 +92,12 @@ def test_values_are_counted_as_they_are_read(spark: SparkSession, delimiter: str
     chance = random.Random(delimiter)
     lines = {between.join(chance.choices(values, k=size % 6 + 1)) for size in range(300)} - {""}
     frame = spark.createDataFrame([(line,) for line in sorted(lines)], "value string")
-    told: dict[str, int] = dict(frame.selectExpr("value", csv_values_sql("value", delimiter)).collect())
+    counted: dict[str, int] = dict(frame.selectExpr("value", csv_values_sql("value", delimiter)).collect())
     for columns in (1, 2, 4):
         shape = RecordShape("csv", schema_of([ColumnField(name=f"c{number}") for number in range(columns)]), delimiter)
         record, is_bad = record_parsed(spark, F.col("value"), "record", shape)
         read: dict[str, bool] = dict(frame.withColumn("record", record).select("value", ~is_bad).collect())
-        assert read == {line: number == columns for line, number in told.items()}
+        assert read == {line: number == columns for line, number in counted.items()}
 
 
 def test_xml_tells_no_column(spark: SparkSession) -> None:

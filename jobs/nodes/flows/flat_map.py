@@ -52,7 +52,7 @@ class FlatMapConfig(base.Config):
     )
     keep_empty: bool = Field(
         False,
-        description="A row whose list is empty or missing goes on as one row without an element. A text has always one, be it empty.",
+        description="A row whose list is empty or missing goes on as one row without an element. A text always has one, be it empty.",
         examples=[True],
     )
 
