@@ -1,10 +1,10 @@
-import { render, screen, waitFor } from '@testing-library/react'
+import { act, fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { DagDocument } from '../../dag/document'
 import { catalogue, FILTER } from '../../dag/fixtures'
 import { countsStore } from './counts'
 import { RunCanvas } from './run-canvas'
-import { layOut, placeOf, WELL } from './test-layout'
+import { layOut, placeOf, resizeWell, WELL } from './test-layout'
 
 const STEP = 300
 const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
@@ -39,6 +39,17 @@ it('stays at its beginning where nothing failed', LONG, async () => {
   await soon(() => expect(placeOf(0)).toBe(24))
   expect(inSight()).not.toContain('h')
   expect(screen.getByText('h')).toBeInTheDocument()
+})
+
+it('follows a canvas that becomes narrower until a person takes it in hand', LONG, async () => {
+  const two = { ...document, nodes: { a: document.nodes.a, b: document.nodes.b } } as DagDocument
+  render(<RunCanvas document={two} layout={layout} catalogue={catalogue} counts={countsStore()} status="RUNNING" />)
+  await soon(() => expect(placeOf(0)).toBe((WELL.width - STEP - 188) / 2))
+  act(() => resizeWell({ width: 700, height: 400 }))
+  await soon(() => expect(placeOf(0)).toBe((700 - STEP - 188) / 2))
+  fireEvent.pointerDown(screen.getByText('a'))
+  act(() => resizeWell({ width: 600, height: 400 }))
+  expect(placeOf(0)).toBe((700 - STEP - 188) / 2)
 })
 
 it('shows notes and groups, which nobody changes here', () => {
