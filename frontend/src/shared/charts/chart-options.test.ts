@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { countSteps, timeWords, topOf } from './chart-options'
+import { countSteps, leftRoom, timeWords, topOf } from './chart-options'
 
 const limit = (at: number) => ({ atLeast: 0, limit: () => ({ at, words: 'trigger' }) })
 
@@ -10,6 +10,12 @@ it('an axis without values still has a length', () => expect(topOf({ atLeast: 0,
 
 it('counts have no ticks between whole numbers', () => expect(countSteps(1.12).slice(0, 4)).toEqual([1, 2, 5, 10]))
 it('less than one row a second has ticks that are written whole, too', () => expect(countSteps(0.9).slice(0, 4)).toEqual([0.1, 0.2, 0.5, 1]))
+
+it('short words of the y axis take the same room, wide ones what they need', () => {
+  expect(leftRoom([])).toBe(48)
+  expect(leftRoom([12, 30])).toBe(48)
+  expect(leftRoom([30, 61.2])).toBe(70)
+})
 
 const HOUR = 3600
 /** Seconds of an hour of a day in January 2026, in the reader's zone. */

@@ -33,6 +33,8 @@ export const countSteps = (top: number): number[] => (top >= 1 ? WHOLE : TENTHS)
 
 /** Room at the right for half of the last time's words. */
 const HALF_CLOCK = 26
+const LEFT_LEAST = 48
+const LEFT_GAP = 6
 const HEADROOM = 1.12
 
 const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
@@ -110,6 +112,17 @@ export function timeWords(look: Pick<ChartLook, 'bars' | 'times'>, splits: reado
   })
 }
 
+/** Room at the left for the widest words of the y axis; charts over each other begin at one place as long as theirs are short. */
+export const leftRoom = (widths: readonly number[]): number => Math.max(LEFT_LEAST, Math.ceil(Math.max(0, ...widths)) + LEFT_GAP + 2)
+
+const leftSize = (plot: uPlot, values: readonly string[] | null): number => {
+  plot.ctx.save()
+  plot.ctx.font = `${10.5 * devicePixelRatio}px ${token('font')}`
+  const widths = (values ?? []).map((words) => plot.ctx.measureText(words).width / devicePixelRatio)
+  plot.ctx.restore()
+  return leftRoom(widths)
+}
+
 /** uPlot's options: horizontal grid only, y from 0, no legend; one cursor over all charts with the same `sync`. */
 export function chartOptions(look: ChartLook, width: number, height: number): uPlot.Options {
   const axis = { stroke: token('text-3'), font: FONT(), ticks: { show: false } }
@@ -128,7 +141,7 @@ export function chartOptions(look: ChartLook, width: number, height: number): uP
     axes: look.axes
       ? [
           { ...axis, grid: { show: false }, size: 27, gap: 9, space: 70, incrs: look.bars ? [1, 2, 5, 10, 20] : STEPS, values: (_plot, splits) => timeWords(look, splits) },
-          { ...axis, grid, size: 48, gap: 6, space: 36, ...(look.whole ? { incrs: (_plot: uPlot, _axis: number, _low: number, high: number) => countSteps(high) } : {}), values: (_plot, splits) => splits.map(words) },
+          { ...axis, grid, size: leftSize, gap: LEFT_GAP, space: 36, ...(look.whole ? { incrs: (_plot: uPlot, _axis: number, _low: number, high: number) => countSteps(high) } : {}), values: (_plot, splits) => splits.map(words) },
         ]
       : [{ show: false }, { show: false }],
     series: [{}, ...seriesOf(look)],
