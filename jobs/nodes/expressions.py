@@ -170,6 +170,7 @@ def expression(text: str) -> Column:
         parsed = _parser(session).parseExpression(text)
         if _drawn.get():
             _refuse_named(parsed)
+            _refuse_function(parsed)
         for node in _nodes(parsed) if _SUSPECT.search(text) else ():
             _refuse_reaching(node)
             _refuse_broken_pattern(session, node)
@@ -183,6 +184,12 @@ def _refuse_named(parsed: Any) -> None:
     if parsed.getClass().getSimpleName() in ("Alias", "MultiAlias"):
         name = parsed.name() if parsed.getClass().getSimpleName() == "Alias" else parsed.names().mkString(", ")
         raise _refused(f'its last word, "{name}", would be a name for what stands before it, and do nothing: finish it, or leave that out')
+
+
+def _refuse_function(parsed: Any) -> None:
+    """NodeError for `x -> x + 1`, of which Spark says but that it cannot ask for its type."""
+    if parsed.getClass().getSimpleName() == "LambdaFunction":
+        raise _refused("an arrow alone makes no value: hand it to a function, as in transform(list, x -> x + 1)")
 
 
 def check_query(spark: SparkSession, query: str, tables: Collection[str]) -> None:

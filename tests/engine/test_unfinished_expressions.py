@@ -32,6 +32,14 @@ def test_its_last_word_is_told(bench: Bench, node: Any, pointer: str) -> None:
     assert "would be a name for what stands before it, and do nothing: finish it, or leave that out" in problem.message
 
 
+def test_an_arrow_that_no_function_takes_is_told(bench: Bench) -> None:
+    alone = ("flow.compute_columns", {"columns": [{"name": "more", "expression": "x -> x + 1"}]})
+    drawn = document({"gen": numbers(), "flow": alone, "out": COLLECT}, "gen>flow, flow>out")
+    (problem,) = analyse(bench.spark, drawn, connections={}, limits=Limits(), parameters={}, registry=REGISTRY).problems
+    assert problem.pointer == "/nodes/flow/config/columns/0/expression"
+    assert "an arrow alone makes no value: hand it to a function, as in transform(list, x -> x + 1)" in problem.message
+
+
 def test_a_whole_one_is_taken_in_a_thread_that_began_no_session(bench: Bench) -> None:
     drawn = document({"gen": numbers(), "flow": keep("id > 5"), "out": COLLECT}, "gen>flow, flow>out")
     with ThreadPoolExecutor(1) as threads:
