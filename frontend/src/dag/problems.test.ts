@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Problem } from './document'
-import { fieldPath, namedField } from './problems'
+import type { DagDocument, Problem } from './document'
+import { fieldPath, namedField, toldMeanwhile } from './problems'
 
 const TABLE = { schema: { properties: { connection: { title: 'Connection' }, table: { title: 'Table' }, mode: { title: 'Mode' }, keys: { title: 'Keys' }, max_rows: { title: 'Rows at most' } } } }
 const problem = (message: string, code = 'config.invalid'): Problem => ({ code, message, severity: 'error', pointer: '/nodes/out/config', node_id: 'out', edge_id: null })
@@ -15,4 +15,19 @@ it('a field is found by the pointer before the words', () => {
   expect(fieldPath({ ...problem('keys is required'), pointer: '/nodes/out/config/mode' }, 'out', TABLE)).toEqual(['mode'])
   expect(fieldPath(problem('keys is required'), 'out', TABLE)).toEqual(['keys'])
   expect(fieldPath(problem('connect a table', 'port.open'), 'out', TABLE)).toBeNull()
+})
+
+const OUT = { type: 'sink.none', type_version: 1, name: 'Out', config: {} }
+const drawn = (nodes: DagDocument['nodes']) => ({ nodes }) as DagDocument
+const bySpark = problem('no column amuont', 'expression.column')
+
+it('what only Spark found of a node stays until Spark looks again, as long as the node is as it was and nothing else is told of it', () => {
+  const analysed = drawn({ out: OUT, other: OUT })
+  const before = { problems: [bySpark, problem('other', 'port.open')], told: [problem('other', 'port.open')], analysed }
+  const told = [{ ...problem('a key is missing'), node_id: 'other' }]
+  expect(toldMeanwhile(told, before, drawn({ out: OUT, other: { ...OUT } }))).toEqual([...told, bySpark])
+  expect(toldMeanwhile(told, before, drawn({ out: { ...OUT }, other: OUT }))).toEqual(told)
+  expect(toldMeanwhile(told, before, drawn({ other: OUT }))).toEqual(told)
+  expect(toldMeanwhile([problem('a key is missing')], before, analysed)).toEqual([problem('a key is missing')])
+  expect(toldMeanwhile(told, { ...before, analysed: null }, analysed)).toEqual(told)
 })

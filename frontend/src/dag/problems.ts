@@ -36,6 +36,18 @@ export function fieldPath(problem: Problem, nodeId: string, type: Pick<NodeType,
   return named ? [named] : null
 }
 
+const isSame = (one: Problem, other: Problem) => one.pointer === other.pointer && one.message === other.message
+
+/** `told` of a drawing without Spark, and what only Spark had found of nodes that are as it saw them, until it looks again. `before`: what was said till now, with what was told without Spark. */
+export function toldMeanwhile(told: Problem[], before: { problems: Problem[]; told: Problem[]; analysed: DagDocument | null }, document: DagDocument): Problem[] {
+  const stands = (problem: Problem) => {
+    const id = problem.node_id ?? ''
+    const asSeen = document.nodes[id] !== undefined && before.analysed?.nodes[id] === document.nodes[id]
+    return asSeen && !before.told.some((one) => isSame(one, problem)) && nodeProblems(told, id).length === 0
+  }
+  return [...told, ...before.problems.filter(stands)]
+}
+
 /** Problems that need the person's attention first: errors, in the order of the document's nodes. */
 export function ordered(problems: Problem[], document: DagDocument): Problem[] {
   const place = new Map(Object.keys(document.nodes).map((id, index) => [id, index]))

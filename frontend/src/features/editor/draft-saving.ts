@@ -1,6 +1,7 @@
 import i18next from 'i18next'
 import type { DagDocument } from '../../dag/document'
 import { ApiError, isUnanswered } from '../../api/request'
+import { toldMeanwhile } from '../../dag/problems'
 import { answer } from '../../shared/answers'
 import { DraftConflict, saveDraft, saveLayout } from './draft-requests'
 import { useEditor } from './editor-store'
@@ -40,10 +41,10 @@ async function keepNow(): Promise<Kept | null> {
   tell({ save: { kind: 'saving' } })
   try {
     const draft = await saveDraft(jobName, document, revision)
-    const { history: now, saved, analysed } = useEditor.getState()
+    const { history: now, saved, ...before } = useEditor.getState()
     const unchanged = now.present.document === document
     // The analysis tells more than a save does: an answer that comes after its own leaves its problems, as does one about another drawing.
-    const problems = analysed === document || !unchanged ? {} : { problems: draft.problems }
+    const problems = before.analysed === document || !unchanged ? {} : { told: draft.problems, problems: toldMeanwhile(draft.problems, before, document) }
     tell({ saved: { ...saved, document }, revision: draft.revision, ...problems, delivery: draft.delivery, save: unchanged ? { kind: 'saved', at: Date.now() } : { kind: 'dirty' } })
     const kept = { document, revision: draft.revision }
     return resent ? await keepRest(jobName, kept) : kept

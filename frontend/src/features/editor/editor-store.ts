@@ -37,6 +37,8 @@ export interface EditorState {
   readOnly: boolean
   save: SaveState
   problems: Problem[]
+  /** What the latest save said of problems, which Spark has not seen. */
+  told: Problem[]
   /** What its nodes promise of its rows; null while nothing can be said. */
   delivery: Delivery | null
   schemas: Schemas
@@ -116,6 +118,7 @@ const asKept = ({ document, layout }: Drawing, revision: number, problems: Probl
   saved: { document, layout: completeLayout(document, layout) },
   revision,
   problems,
+  told: problems,
   delivery,
   schemas: {},
   analysed: null,
@@ -134,6 +137,7 @@ export const useEditor = create<EditorState>((set, get) => ({
   readOnly: false,
   save: { kind: 'saved', at: 0 },
   problems: [],
+  told: [],
   delivery: null,
   schemas: {},
   analysing: false,
