@@ -17,7 +17,7 @@ KINDS = [
     pytest.param(plain, ROCKSDB, id="stateless"),
     pytest.param(windows, ROCKSDB, id="windows-rocksdb"),
     pytest.param(windows, MEMORY, id="windows-memory"),
-    pytest.param(distinct, ROCKSDB, id="distinct-rocksdb"),
+    pytest.param(distinct, ROCKSDB, id="distinct-rocksdb", marks=pytest.mark.faults),
     pytest.param(counted, ROCKSDB, id="own-state-rocksdb"),
     pytest.param(joined, ROCKSDB, id="join-rocksdb"),
     pytest.param(joined, MEMORY, id="join-memory", marks=pytest.mark.faults),

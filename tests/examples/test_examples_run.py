@@ -115,6 +115,9 @@ class Bench:
             return 0
 
 
+RUN_AND_SCRIPT = [pytest.param(Bench.run, id="run"), pytest.param(Bench.run_script, id="script", marks=pytest.mark.faults)]
+
+
 @pytest.fixture
 def bench(spark, scripts, tmp_path) -> Bench:
     found = Bench(spark, scripts, tmp_path)
@@ -221,7 +224,7 @@ def test_carrier_delays_are_those_of_pandas(bench, run):
     assert expected.flights.sum() == 336_776
 
 
-@pytest.mark.parametrize("run", [Bench.run, Bench.run_script], ids=["run", "script"])
+@pytest.mark.parametrize("run", RUN_AND_SCRIPT)
 def test_weather_delays_are_those_of_pandas(bench, run):
     tables_copy(bench.files / "flights")
     run(bench, example_document("weather-delays"))
@@ -238,7 +241,7 @@ def test_weather_delays_are_those_of_pandas(bench, run):
     assert set(very_late.name) == set(rows[rows.dep_delay > 300].name)
 
 
-@pytest.mark.parametrize("run", [Bench.run, Bench.run_script], ids=["run", "script"])
+@pytest.mark.parametrize("run", RUN_AND_SCRIPT)
 def test_plane_days_are_those_of_pandas(bench, run):
     tables_copy(bench.files / "flights")
     run(bench, example_document("plane-days"))

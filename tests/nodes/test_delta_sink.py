@@ -50,7 +50,7 @@ def test_a_batch_written_again_changes_nothing(spark: SparkSession, build: Build
     assert there(spark, root) == list(range(20))
 
 
-@pytest.mark.parametrize("config", [{}, UPSERT], ids=["append", "upsert"])
+@pytest.mark.parametrize("config", [pytest.param({}, id="append", marks=pytest.mark.faults), pytest.param(UPSERT, id="upsert")])
 def test_an_attempt_frozen_before_its_commit_loses_to_the_one_that_took_over(
     spark: SparkSession, build: Build, root: Path, config: dict[str, Any]
 ):

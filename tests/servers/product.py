@@ -80,6 +80,14 @@ class Product:
         self.process.send_signal(number)
         return self.process.wait(timeout=90)
 
+    def stop_wholly(self, number: signal.Signals) -> None:
+        """As `stop`; AssertionError where it does not end well, or leaves a process behind."""
+        started = self.processes()
+        assert len(started) > 5
+        assert self.stop(number) == 0
+        assert not started & set(process_parents())
+        assert not [line for line in _commands() if str(self.data) in line]
+
     def __enter__(self) -> "Product":
         try:
             return self.start()
@@ -100,3 +108,14 @@ class Product:
 
     def _link_line(self) -> str | None:
         return next((found.group() for line in reversed(self.lines) if (found := LINK.search(line))), None)
+
+
+def _commands() -> list[str]:
+    """The command lines of this machine, without those of tests."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:
+            continue
+    return [line for line in found if "pytest" not in line]

@@ -24,14 +24,14 @@ const mqtt = {
   schema: { properties: { host: { type: 'string', title: 'Host' }, tls: { type: 'string', title: 'TLS', default: 'prefer' } } },
 }
 
-function opened(kind: string) {
+function opened(...kinds: string[]) {
   const sent: unknown[] = []
   vi.stubGlobal('fetch', (address: string, given?: RequestInit) => {
     if (given?.method === 'POST') sent.push(JSON.parse(given.body as string))
-    const body = address === '/api/connection-kinds' ? { results: [mqtt] } : { results: [], name: 'plant' }
+    const body = address === '/api/connection-kinds' ? { results: [mqtt, { ...mqtt, kind: 'away', title: 'Away', available: false, unavailable_reason: 'not here' }] } : { results: [], name: 'plant' }
     return Promise.resolve(new Response(JSON.stringify(body)))
   })
-  const asked = { name: 'plant', kind, config: { host: 'plant.example.com' }, project: 'sales', after: vi.fn() }
+  const asked = { name: 'plant', kinds, config: { host: 'plant.example.com' }, project: 'sales', after: vi.fn() }
   useConnectionAsked.setState({ asked })
   render(
     <MantineProvider env="test">
@@ -47,7 +47,7 @@ it('begins with what was proposed, and tells who asked once it is kept', async (
   const { asked, sent } = opened('mqtt')
   expect(await screen.findByLabelText('Host')).toHaveValue('plant.example.com')
   fireEvent.click(screen.getByRole('button', { name: 'Keep the connection' }))
-  await waitFor(() => expect(asked.after).toHaveBeenCalled())
+  await waitFor(() => expect(asked.after).toHaveBeenCalledWith('plant'))
   expect(sent).toMatchObject([{ project: 'sales', kind: 'mqtt', name: 'plant', config: { host: 'plant.example.com', tls: 'prefer' } }])
   expect(useConnectionAsked.getState().asked).toBeNull()
 })
@@ -55,4 +55,11 @@ it('begins with what was proposed, and tells who asked once it is kept', async (
 it('says that a kind cannot be created here', async () => {
   opened('teapot')
   expect(await screen.findByText('Connections of the kind teapot cannot be created here')).toBeVisible()
+})
+
+it('asks which system it shall be where several will do', async () => {
+  opened('away', 'mqtt')
+  expect(await screen.findByRole('button', { name: 'Away' })).toBeDisabled()
+  fireEvent.click(screen.getByRole('button', { name: 'MQTT' }))
+  expect(await screen.findByLabelText('Host')).toHaveValue('plant.example.com')
 })

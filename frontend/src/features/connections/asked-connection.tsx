@@ -4,6 +4,7 @@ import { Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { readKinds } from '../../api/read-kinds'
 import { said } from '../../api/sentences/said'
+import type { Connection, ConnectionKind } from '../../api/types'
 import { useConnectionAsked, type ConnectionAsked } from '../../shared/connection-asked'
 import { later } from '../../shared/later'
 import { Notice } from '../../shared/notice'
@@ -11,6 +12,7 @@ import { whileWritten } from '../../shared/while-written'
 import { kindTitle } from '../canvas/field-words'
 import './connections.css'
 import './i18n'
+import { KindChoice } from './kind-choice'
 
 const ConnectionForm = later(async () => ({ default: (await import('./connection-form')).ConnectionForm }))
 
@@ -20,16 +22,19 @@ function AskedForm({ asked, onWritten }: { asked: ConnectionAsked; onWritten: (i
   const { t } = useTranslation('connections')
   const { data, error } = useQuery({ queryKey: ['connection-kinds'], queryFn: readKinds, staleTime: 600_000 })
   const queries = useQueryClient()
-  const kind = data?.find((one) => one.kind === asked.kind)
-  const saved = () => {
+  const [chosen, setChosen] = useState<ConnectionKind | null>(null)
+  const kinds = data?.filter((one) => asked.kinds.length === 0 || asked.kinds.includes(one.kind)) ?? []
+  const kind = chosen ?? (asked.kinds.length === 1 ? kinds[0] : undefined)
+  const saved = ({ name }: Connection) => {
     close()
     void queries.invalidateQueries({ queryKey: ['connections'] })
-    asked.after()
+    asked.after(name)
   }
   if (error) return <Notice glyph="failed" title={error.message} />
   if (!data) return <Loader size={16} />
+  if (!kind && kinds.length > 1) return <KindChoice kinds={kinds} onChoose={setChosen} />
   if (!kind?.available) {
-    const title = t('asked.none', { kind: kind ? kindTitle(kind) : asked.kind })
+    const title = t('asked.none', { kind: kind ? kindTitle(kind) : asked.kinds.join(', ') })
     return <Notice glyph="warning" title={title}>{said(kind?.unavailable_reason ?? '')}</Notice>
   }
   return <ConnectionForm kind={kind} connection={null} begin={asked} onSaved={saved} onWritten={onWritten} onCancel={close} />
@@ -40,7 +45,7 @@ export default function AskedConnection({ asked }: { asked: ConnectionAsked }) {
   const { t } = useTranslation('connections')
   const [isWritten, setWritten] = useState(false)
   return (
-    <Modal opened onClose={close} {...whileWritten(isWritten)} title={t('asked.title', { name: asked.name })} size={460}>
+    <Modal opened onClose={close} {...whileWritten(isWritten)} title={asked.name ? t('asked.title', { name: asked.name }) : t('new.act')} size={460}>
       <Suspense fallback={<Loader size={16} />}>
         <AskedForm asked={asked} onWritten={setWritten} />
       </Suspense>

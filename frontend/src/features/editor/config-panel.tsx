@@ -64,7 +64,7 @@ function NodePanel({ id }: { id: string }) {
   const schemas = useEditor((state) => state.schemas)
   const focusField = useEditor((state) => state.focusField)
   const readOnly = useEditor((state) => state.readOnly)
-  const connections = useConnections()
+  const { connections, connect } = useConnections()
   const [showsHelp, setShowsHelp] = useState(false)
   const tables = useMemo(() => inputTables(document, schemas, id), [document, schemas, id])
   const node = document.nodes[id]
@@ -127,6 +127,7 @@ function NodePanel({ id }: { id: string }) {
             tables={tables}
             readOnly={readOnly}
             connections={connections}
+            connect={connect}
             focusField={focusField}
             onChange={(config, field) => useEditor.getState().changeNode(id, { config }, `config/${id}/${field}`)}
           />

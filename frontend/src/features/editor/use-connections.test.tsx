@@ -16,5 +16,5 @@ it('offers the connections of the project that the job is in', async () => {
   vi.stubGlobal('fetch', (address: string) => Promise.resolve(new Response(JSON.stringify(answers[address] ?? { results: [] }))))
   useEditor.getState().open('chain', catalogue, { document: chain(), layout: { positions: {}, notes: [], groups: [] } }, 1, [])
   const { result } = renderHook(() => useConnections(), { wrapper })
-  await waitFor(() => expect(result.current).toEqual([{ name: 'orders', kind: 'kafka' }]))
+  await waitFor(() => expect(result.current.connections).toEqual([{ name: 'orders', kind: 'kafka' }]))
 })

@@ -45,8 +45,8 @@ it('what the files need of connections is listed with its address, and its form 
   expect(await screen.findByText('postgresql · db.example.com:5432/shop')).toBeVisible()
   press('import.create')
   const { asked } = useConnectionAsked.getState()
-  expect(asked).toMatchObject({ name: 'shop', kind: 'postgresql', config: shop.config, project: 'sales' })
-  act(() => asked?.after())
+  expect(asked).toMatchObject({ name: 'shop', kinds: ['postgresql'], config: shop.config, project: 'sales' })
+  act(() => asked?.after('shop'))
   expect(screen.getByText('import.created')).toBeVisible()
 })
 

@@ -28,7 +28,7 @@ export default function ProposedConnections({ connections }: { connections: read
   const whereOf = (one: ProposedConnection) => [titleOf(one.kind), connectionPlace(one)].filter(Boolean).join(' · ')
   const each = new Map(connections.map((connection) => [keyOf(connection), connection]))
   const create = (key: string, { name, kind, config, project }: Needed) =>
-    useConnectionAsked.setState({ asked: { name, kind, config, project, after: () => setMade((old) => new Set([...old, key])) } })
+    useConnectionAsked.setState({ asked: { name, kinds: [kind], config, project, after: () => setMade((old) => new Set([...old, key])) } })
   return (
     <section aria-label={t('import.connections')}>
       <h3>{t('import.connections')}</h3>

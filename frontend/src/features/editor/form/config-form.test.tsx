@@ -17,6 +17,8 @@ const { ConfigForm } = await import('./config-form')
 Element.prototype.scrollIntoView = vi.fn()
 Range.prototype.getClientRects = () => [] as unknown as DOMRectList
 
+const connect = vi.fn((_: readonly string[], then: (name: string) => void) => then('made'))
+
 /** As of a second node of its type. */
 const ID = 'keep_2'
 const TYPE = nodeType('flow.keep', [port('in', 'input')], {
@@ -27,6 +29,7 @@ const TYPE = nodeType('flow.keep', [port('in', 'input')], {
     prefetch: { type: 'integer', title: 'Prefetch', default: 250, examples: [1000] },
     share: { type: 'number', title: 'Share', examples: [0.5], 'x-half': true, description: 'Of all rows. The others go.' },
     given: { type: 'array', title: 'Given', 'x-takes-input': true, items: { type: 'object', properties: { name: { type: 'string', title: 'Name' }, type: { type: 'string', title: 'Type' } } } },
+    connection: { type: 'string', title: 'Connection', 'x-widget': 'connection', 'x-connection-kinds': ['kafka'] },
     partner: { type: 'string', title: 'Partner', 'x-widget': 'column', 'x-of-input': 2 },
     any: { type: 'string', title: 'Any', 'x-widget': 'column' },
     masks: { type: 'array', title: 'Masks', items: { type: 'object', properties: { method: { type: 'string', title: 'Method', description: 'How it is hidden.' } } } },
@@ -42,7 +45,7 @@ function Panel() {
   const focusField = useEditor((state) => state.focusField)
   const kept = useEditor((state) => state.history.present.document.nodes[ID]?.config) ?? {}
   const change = (next: Config, field: string) => editor().changeNode(ID, { config: next }, field)
-  return <ConfigForm nodeId={ID} nodeName="Keep" type={TYPE} config={kept} problems={[]} columns={COLUMNS} inputs={INPUTS} tables={[]} connections={[]} focusField={focusField} readOnly={false} onChange={change} />
+  return <ConfigForm nodeId={ID} nodeName="Keep" type={TYPE} config={kept} problems={[]} columns={COLUMNS} inputs={INPUTS} tables={[]} connections={[{ name: 'main', kind: 'kafka' }, { name: 'shop', kind: 'mysql' }]} connect={connect} focusField={focusField} readOnly={false} onChange={change} />
 }
 
 beforeEach(() => {
@@ -126,4 +129,12 @@ it('a field for a column of one input offers the columns of that alone', async (
   }
   expect(await offered('Partner')).toEqual(['code'])
   expect(await offered('Any')).toEqual(['id', 'delay'])
+})
+
+it('a connection is chosen from those of its kinds, or made on the spot', async () => {
+  fireEvent.click(field('Connection'))
+  expect((await screen.findAllByRole('option')).map((option) => option.textContent)).toEqual(['main', 'New connection'])
+  fireEvent.click(screen.getByRole('option', { name: 'New connection' }))
+  expect(connect).toHaveBeenCalledWith(['kafka'], expect.anything())
+  expect(config()).toMatchObject({ connection: 'made' })
 })

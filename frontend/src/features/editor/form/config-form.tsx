@@ -24,6 +24,7 @@ interface Props {
   inputs: readonly Column[][]
   tables: FormHelp['tables']
   connections: FormHelp['connections']
+  connect: FormHelp['connect']
   /** Another object focuses it once more. */
   focusField: { path: string } | null
   readOnly: boolean
@@ -49,7 +50,7 @@ const noSubmit = 'div'
 const FIELDS = { mapping: MappingField, NumberField }
 
 /** A node's settings, drawn from the JSON Schema of its type; errors are the server's. Another language needs another one. */
-export function ConfigForm({ nodeId, nodeName, type, config, problems, columns, inputs, tables, connections, focusField, readOnly, onChange }: Props) {
+export function ConfigForm({ nodeId, nodeName, type, config, problems, columns, inputs, tables, connections, connect, focusField, readOnly, onChange }: Props) {
   const spoken = useSpokenSchema(type.schema, type.type)
   const schema = useMemo(() => prepared(spoken), [spoken])
   const uiSchema = useMemo(() => ({ ...uiSchemaOf(schema), 'ui:submitButtonOptions': { norender: true } }), [schema])
@@ -78,7 +79,7 @@ export function ConfigForm({ nodeId, nodeName, type, config, problems, columns, 
         schema={schema}
         uiSchema={uiSchema}
         formData={shown}
-        formContext={{ columns, inputs, tables, connections, warnings, readOnly, write: (field, value) => onChange({ ...config, [field]: value }, field) } satisfies FormHelp}
+        formContext={{ columns, inputs, tables, connections, connect, warnings, readOnly, write: (field, value) => onChange({ ...config, [field]: value }, field) } satisfies FormHelp}
         validator={validator}
         templates={{ ...templates, BaseInputTemplate: TextWidget }}
         widgets={widgets}

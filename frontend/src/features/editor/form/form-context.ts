@@ -10,6 +10,8 @@ export interface FormHelp {
   tables: readonly Table[]
   /** Undefined until they are known. */
   connections: { name: string; kind: string }[] | undefined
+  /** Has a connection of one of `kinds` made; then told its name. */
+  connect: (kinds: readonly string[], then: (name: string) => void) => void
   /** Sentences that warn only. */
   warnings: ReadonlySet<string>
   readOnly: boolean

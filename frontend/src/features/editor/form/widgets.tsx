@@ -1,8 +1,7 @@
-import { Autocomplete, SegmentedControl, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { Autocomplete, SegmentedControl, Select, Switch, TagsInput, Textarea, TextInput, type ComboboxItem, type OptionsFilter } from '@mantine/core'
 import type { RegistryWidgetsType, WidgetProps } from '@rjsf/utils'
 import { Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Link } from 'react-router'
 import { later } from '../../../shared/later'
 import { areErrors, offeredColumns, type FormHelp } from './form-context'
 import { isBrief } from './form-schema'
@@ -78,19 +77,37 @@ function WordsWidget(props: WidgetProps) {
   return <TagsInput size="xs" id={props.id} value={wordsOf(props)} error={errorOf(props)} classNames={{ pill: 'pw-mono' }} onChange={props.onChange} />
 }
 
+/** Not the name of any connection. */
+const NEW = ' '
+/** Those whose names fit what is typed, and one more that is to be made. */
+const fittingOrNew: OptionsFilter = ({ options, search }) => (options as ComboboxItem[]).filter(({ value, label }) => value === NEW || label.toLowerCase().includes(search.trim().toLowerCase()))
+
 function ConnectionWidget(props: WidgetProps) {
   const { t } = useTranslation('canvas')
   const kinds = ((props.schema as Record<string, unknown>)['x-connection-kinds'] ?? []) as string[]
-  const { connections } = help(props)
+  const { connections, connect } = help(props)
   const fitting = (connections ?? []).filter((connection) => kinds.length === 0 || kinds.includes(connection.kind))
   const names = [...new Set([...fitting.map((connection) => connection.name), ...(props.value ? [String(props.value)] : [])])]
+  const make = () => connect(kinds, props.onChange)
+  const hasNone = connections !== undefined && fitting.length === 0
   return (
     <>
-      <Select id={props.id} data={names} value={props.value || null} error={errorOf(props)} searchable clearable={!props.required} allowDeselect={false} placeholder={t('chooseConnection')} nothingFoundMessage={t('noConnection')} onChange={(value) => props.onChange(value ?? '')} />
-      {connections && fitting.length === 0 && (
-        <Link className="pw-link" to="/connections?new=1">
+      <Select
+        id={props.id}
+        data={[...names.map((name) => ({ value: name, label: name })), ...(connections ? [{ value: NEW, label: t('newConnection') }] : [])]}
+        value={props.value || null}
+        error={errorOf(props)}
+        searchable
+        clearable={!props.required}
+        allowDeselect={false}
+        placeholder={t(hasNone ? 'noConnection' : 'chooseConnection')}
+        filter={fittingOrNew}
+        onChange={(value) => (value === NEW ? make() : props.onChange(value ?? ''))}
+      />
+      {hasNone && (
+        <button type="button" className="pw-link" onClick={make}>
           {t('newConnection')}
-        </Link>
+        </button>
       )}
     </>
   )
