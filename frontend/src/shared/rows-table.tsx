@@ -16,12 +16,22 @@ interface Props {
   lengthWords?: (characters: number) => string
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+const SCALE = /^decimal\(\d+, ?([1-9]\d*)\)$/
+
+/** A decimal has as many digits behind its point as its column, so that they stand below each other. */
+export function textOf(value: unknown, type: string): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const scale = SCALE.exec(type)?.[1]
+  if (scale === undefined || !/^-?\d+(\.\d+)?$/.test(text)) return text
+  const [whole, part = ''] = text.split('.')
+  return `${whole}.${part.padEnd(Number(scale), '0')}`
+}
 
 /** `characters`: how long the value is, where not all of it came. */
-function Cell({ value, numeric, characters, lengthWords }: { value: unknown; numeric: boolean; characters: number | undefined; lengthWords: Props['lengthWords'] }) {
+function Cell({ value, type, characters, lengthWords }: { value: unknown; type: string; characters: number | undefined; lengthWords: Props['lengthWords'] }) {
+  const numeric = NUMERIC.test(type)
   if (value === null || value === undefined) return <td className={`pw-3${numeric ? ' pw-num' : ''}`}>null</td>
-  const text = textOf(value)
+  const text = textOf(value, type)
   return (
     <td className={numeric ? 'pw-num' : undefined} title={text.length > 24 ? text.slice(0, 2000) : undefined}>
       {text.length > LONGEST ? (
@@ -55,7 +65,7 @@ export const RowsTable = memo(function RowsTable({ label, columns, rows, empty, 
         <tbody>
           {rows.map((row, place) => (
             <tr key={place}>
-              {row.map((value, index) => <Cell key={columns[index]?.name ?? index} value={value} numeric={numeric[index] ?? false} characters={lengths.get(`${place} ${columns[index]?.name}`)} lengthWords={lengthWords} />)}
+              {row.map((value, index) => <Cell key={columns[index]?.name ?? index} value={value} type={columns[index]?.type ?? ''} characters={lengths.get(`${place} ${columns[index]?.name}`)} lengthWords={lengthWords} />)}
             </tr>
           ))}
         </tbody>
