@@ -5,6 +5,7 @@ import type { MetricsMessage, NodeCounts } from '../../live/messages'
 export interface Sample {
   time: number
   in: number
+  out: number
   processed: number | null
   rejected: number | null
   batchId: number | null
@@ -33,11 +34,12 @@ function gapOf(watermark: unknown, time: number): number | null {
   return Number.isFinite(at) && at > 0 ? Math.max(0, time - at) : null
 }
 
-function sampleOf(row: { time: string; in_per_second: number; batch_id: number | null; batch_ms: number | null; backlog: number | null }, detail: Record<string, unknown>): Sample {
+function sampleOf(row: { time: string; in_per_second: number; out_per_second: number; batch_id: number | null; batch_ms: number | null; backlog: number | null }, detail: Record<string, unknown>): Sample {
   const time = Date.parse(row.time)
   return {
     time,
     in: row.in_per_second,
+    out: row.out_per_second,
     processed: number(detail.processed_per_second),
     rejected: number(detail.rejected_per_second),
     batchId: row.batch_id,

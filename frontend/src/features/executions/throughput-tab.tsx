@@ -57,14 +57,15 @@ const stateOf = (sample: Sample) => sample.stateBytes
 const rejectedOf = (sample: Sample) => sample.rejected
 
 /** Rows of the whole execution, or in and out of the selected node. */
-function Rates({ samples, marks, gaps, nodeId, nodeName }: { samples: readonly Sample[]; marks: readonly ChartMark[]; gaps: Gaps; nodeId: string; nodeName: string }) {
+/** Of the whole run what came in, beside how fast batches are worked through; of a query, which has none, or of one node what went out. */
+function Rates({ samples, marks, gaps, isTask, nodeId, nodeName }: { samples: readonly Sample[]; marks: readonly ChartMark[]; gaps: Gaps; isTask: boolean; nodeId: string; nodeName: string }) {
   const { t } = useTranslation('executions')
-  const series = useMemo(() => [{ label: t('chart.in'), color: 'chart-in' }, nodeId ? { label: t('chart.out'), color: 'chart-out' } : { label: t('chart.processed'), color: 'chart-3', dash: true }], [t, nodeId])
+  const series = useMemo(() => [{ label: t('chart.in'), color: 'chart-in' }, nodeId || isTask ? { label: t('chart.out'), color: 'chart-out' } : { label: t('chart.processed'), color: 'chart-3', dash: true }], [t, nodeId, isTask])
   const { times, values } = useMemo(() => {
     const first = samples.map((one) => (nodeId ? (one.nodes[nodeId]?.in_per_second ?? null) : one.in))
-    const second = samples.map((one) => (nodeId ? (one.nodes[nodeId]?.out_per_second ?? null) : one.processed))
+    const second = samples.map((one) => (nodeId ? (one.nodes[nodeId]?.out_per_second ?? null) : isTask ? one.out : one.processed))
     return withGaps(samples.map((one) => one.time), [first, second], gaps.apart, gaps.breaks)
-  }, [samples, gaps, nodeId])
+  }, [samples, gaps, isTask, nodeId])
   return <Chart title={t('chart.rows')} note={nodeName} times={times} values={values} series={series} height={188} format={short} whole marks={marks} sync="execution" />
 }
 
@@ -105,7 +106,7 @@ export function ThroughputTab({ execution, live, events, range, nodeId, nodeName
     <>
       <div className="pw-charts-two">
         <div className="pw-chart-cell">
-          <Rates samples={samples} marks={marks} gaps={gaps} nodeId={nodeId} nodeName={nodeName} />
+          <Rates samples={samples} marks={marks} gaps={gaps} isTask={isTask} nodeId={nodeId} nodeName={nodeName} />
         </div>
         <div className="pw-chart-cell">
           <Batches samples={samples} triggerMs={hasPace ? Number(execution.resolved.trigger_interval ?? 0) * 1000 : 0} over={over} begun={execution.start_time ? Date.parse(execution.start_time) : Number.POSITIVE_INFINITY} />
