@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def frontend_steps() -> list[Step]:
     ]
 
 
-def step_run(step: Step) -> Result:
+def step_run(step: Step, *, gently: bool = False) -> Result:
     digest = step.digest() if step.inputs else ""
     if digest and step.mark.exists() and step.mark.read_text() == digest:
         print(f"ok   {step.name} (nothing changed since it passed)", flush=True)
@@ -95,7 +96,8 @@ def step_run(step: Step) -> Result:
     began = time.monotonic()
     environment = {**os.environ, "FORCE_COLOR": "0", "PYTHONUNBUFFERED": "1"}
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    done = subprocess.run(step.command, cwd=step.cwd, env=environment, check=False, **streams)
+    command = ["nice", "-n", "3", *step.command] if gently else step.command
+    done = subprocess.run(command, cwd=step.cwd, env=environment, check=False, **streams)
     result = Result(step, done.returncode, time.monotonic() - began, done.stdout)
     print(f"{'ok  ' if result.code == 0 else 'FAIL'} {step.name} ({result.seconds:.1f} s)", flush=True)
     if digest and result.code == 0:
@@ -114,8 +116,8 @@ def bundle_problem() -> str:
     return ""
 
 
-def checks_run(test_options: Sequence[str] = ()) -> bool:
-    """Whether all passed. `test_options`: of pytest."""
+def checks_run(test_options: Sequence[str] = (), *, gently: bool = False) -> bool:
+    """Whether all passed. `test_options`: of pytest; `gently`: what runs beside them, and is waited for, has the processors first."""
     began = time.monotonic()
     try:
         frontend_install()
@@ -124,7 +126,7 @@ def checks_run(test_options: Sequence[str] = ()) -> bool:
         return False
     # Two more than there are processors: unit tests wait, too, and nothing else is left behind the longest of them.
     with ThreadPoolExecutor(max_workers=2 + max(2, os.cpu_count() or 2)) as pool:
-        results = list(pool.map(step_run, python_steps(test_options) + frontend_steps()))
+        results = list(pool.map(partial(step_run, gently=gently), python_steps(test_options) + frontend_steps()))
     problem = bundle_problem()
     for result in results:
         if result.code:

@@ -76,14 +76,14 @@ def test_a_java_that_only_java_home_names_is_used_by_a_start(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    for module, first_act in ((run, "port_check"), (test, "missing_packages_install"), (test_faults, "missing_packages_install")):
+    for module, first_act in ((run, "port_check"), (test, "ThreadPoolExecutor"), (test_faults, "missing_packages_install")):
         monkeypatch.setattr(module, first_act, stopped)
     with suppress(KeyboardInterrupt):
         start()
     assert shutil.which("java") == java
 
 
-def stopped(*_: str) -> None:
+def stopped(*_: object) -> None:
     raise KeyboardInterrupt
 
 
