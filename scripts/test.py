@@ -27,7 +27,7 @@ from tests.servers.s3 import s3_jars_fetch
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = [sys.executable, "-m", "pytest", "--durations=40"]
 _AT_A_TIME = 3
-_NODES, _ENGINE = "tests/nodes", "tests/engine"
+_ONE_BY_ONE = _NODES, _ENGINE, _CHECKPOINTS = "tests/nodes", "tests/engine", "tests/checkpoints"
 LONG = "not e2e and not faults and (spark or server or postgres or slow or disk)"
 
 Part = Callable[[], bool]
@@ -113,12 +113,13 @@ MADE: Mapping[str, Part] = {"the jars of Spark and of the servers": jars, "the p
 PARTS: Mapping[str, Part] = {
     "the suite on SQLite, servers": lambda: suite_with_servers(files_marked("server")),
     "the suite on SQLite, engine without servers": lambda: suite_without_servers(_ENGINE),
-    "the suite on SQLite, drivers": lambda: suite_in_processes(of_drivers(files_marked("processes"))),
-    "the suite on PostgreSQL": suite_on_postgres,
     "the suite on SQLite, other processes": lambda: suite_in_processes(of_drivers(files_marked("processes"), wanted=False)),
-    "the suite on SQLite, nodes without servers": lambda: suite_without_servers(_NODES),
-    "the suite on SQLite, all else without servers": lambda: suite_without_servers(f"--ignore={_NODES}", f"--ignore={_ENGINE}"),
+    "the suite on SQLite, drivers": lambda: suite_in_processes(of_drivers(files_marked("processes"))),
     "the browser": lambda: suite("-m", "e2e and not faults", *map(str, files_marked("e2e"))),
+    "the suite on SQLite, nodes without servers": lambda: suite_without_servers(_NODES),
+    "the suite on PostgreSQL": suite_on_postgres,
+    "the suite on SQLite, checkpoints without servers": lambda: suite_without_servers(_CHECKPOINTS),
+    "the suite on SQLite, all else without servers": lambda: suite_without_servers(*map("--ignore={}".format, _ONE_BY_ONE)),
 }
 
 
