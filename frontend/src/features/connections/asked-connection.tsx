@@ -24,7 +24,7 @@ function AskedForm({ asked, onWritten }: { asked: ConnectionAsked; onWritten: (i
   const queries = useQueryClient()
   const [chosen, setChosen] = useState<ConnectionKind | null>(null)
   const kinds = data?.filter((one) => asked.kinds.length === 0 || asked.kinds.includes(one.kind)) ?? []
-  const kind = chosen ?? (asked.kinds.length === 1 ? kinds[0] : undefined)
+  const kind = chosen ?? (kinds.length === 1 ? kinds[0] : undefined)
   const saved = ({ name }: Connection) => {
     close()
     void queries.invalidateQueries({ queryKey: ['connections'] })
@@ -32,7 +32,7 @@ function AskedForm({ asked, onWritten }: { asked: ConnectionAsked; onWritten: (i
   }
   if (error) return <Notice glyph="failed" title={error.message} />
   if (!data) return <Loader size={16} />
-  if (!kind && kinds.length > 1) return <KindChoice kinds={kinds} onChoose={setChosen} />
+  if (!kind && kinds.length > 0) return <KindChoice kinds={kinds} onChoose={setChosen} />
   if (!kind?.available) {
     const title = t('asked.none', { kind: kind ? kindTitle(kind) : asked.kinds.join(', ') })
     return <Notice glyph="warning" title={title}>{said(kind?.unavailable_reason ?? '')}</Notice>
