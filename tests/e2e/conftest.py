@@ -5,10 +5,14 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.servers.browser import ARGUMENTS, browser_program
 from tests.servers.product import Product
+
+#: Other parts of the suite run beside this one.
+PATIENCE = 20_000
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +61,7 @@ def page(product: Product, browser: Browser, signed_in: str) -> Iterator[Page]:
     context = browser.new_context(
         base_url=product.url, storage_state=signed_in, viewport={"width": 1440, "height": 900}, reduced_motion="reduce"
     )
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
