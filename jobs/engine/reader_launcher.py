@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 import time
+from contextlib import suppress
 
 #: The server listens before it imports anything.
 _BEGIN_SECONDS = 20.0
@@ -23,10 +24,15 @@ def main() -> int:
         pid = _forked(line)
     except (OSError, ValueError):
         os.execv(python, [python, *sys.argv[1:]])  # noqa: S606 - what Spark gave
-    signal.signal(signal.SIGTERM, lambda *_: os.kill(pid, signal.SIGTERM))
+    signal.signal(signal.SIGTERM, lambda *_: _ask_to_end(pid))
     while line.recv(1):
         pass
     return 0
+
+
+def _ask_to_end(pid: int) -> None:
+    with suppress(ProcessLookupError):  # it has ended meanwhile
+        os.kill(pid, signal.SIGTERM)
 
 
 def _connected(python: str, address: str) -> socket.socket:
