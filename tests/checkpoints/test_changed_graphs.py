@@ -103,6 +103,7 @@ WRONG = [
         LINE,
         lambda bench: grouped(kind=lambda id: id * 2 % 3),
         id="another key expression",
+        marks=pytest.mark.faults,
     ),
     pytest.param(WINDOWED, "gen>per, per>out", {"per": windows("2 min")}, "gen>per, per>out", windowed(2), id="another window"),
     pytest.param(

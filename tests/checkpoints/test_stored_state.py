@@ -51,6 +51,7 @@ def asked(spark: SparkSession, checkpoint: Checkpoint, seconds: float = 60, **mo
 
 
 @pytest.mark.spark
+@pytest.mark.one_database
 def test_the_state_in_it_is_browsed(spark: SparkSession, with_state: Checkpoint, root: Path, tmp_path: Path) -> None:
     with opened(with_state) as folder:
         assert checkpoint_verify(folder) == []
