@@ -18,20 +18,21 @@ interface Props {
 
 const SCALE = /^decimal\(\d+, ?([1-9]\d*)\)$/
 
+/** How many digits the decimals of a column have behind their point; 0 for other columns. */
+export const scaleOf = (type: string): number => Number(SCALE.exec(type)?.[1] ?? 0)
+
 /** A decimal has as many digits behind its point as its column, so that they stand below each other. */
-export function textOf(value: unknown, type: string): string {
+export function textOf(value: unknown, scale: number): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const scale = SCALE.exec(type)?.[1]
-  if (scale === undefined || !/^-?\d+(\.\d+)?$/.test(text)) return text
+  if (scale === 0 || !/^-?\d+(\.\d+)?$/.test(text)) return text
   const [whole, part = ''] = text.split('.')
-  return `${whole}.${part.padEnd(Number(scale), '0')}`
+  return `${whole}.${part.padEnd(scale, '0')}`
 }
 
 /** `characters`: how long the value is, where not all of it came. */
-function Cell({ value, type, characters, lengthWords }: { value: unknown; type: string; characters: number | undefined; lengthWords: Props['lengthWords'] }) {
-  const numeric = NUMERIC.test(type)
+function Cell({ value, numeric, scale, characters, lengthWords }: { value: unknown; numeric: boolean; scale: number; characters: number | undefined; lengthWords: Props['lengthWords'] }) {
   if (value === null || value === undefined) return <td className={`pw-3${numeric ? ' pw-num' : ''}`}>null</td>
-  const text = textOf(value, type)
+  const text = textOf(value, scale)
   return (
     <td className={numeric ? 'pw-num' : undefined} title={text.length > 24 ? text.slice(0, 2000) : undefined}>
       {text.length > LONGEST ? (
@@ -48,6 +49,7 @@ function Cell({ value, type, characters, lengthWords }: { value: unknown; type: 
 /** Rows as Spark has them: names and types in the head, long texts cut. */
 export const RowsTable = memo(function RowsTable({ label, columns, rows, empty, cut = [], lengthWords }: Props) {
   const numeric = columns.map((column) => NUMERIC.test(column.type))
+  const scales = columns.map((column) => scaleOf(column.type))
   const lengths = new Map(cut.map(({ row, column, characters }) => [`${row} ${column}`, characters]))
   return (
     <div className="pw-rows-table" role="region" aria-label={label} tabIndex={0}>
@@ -65,7 +67,7 @@ export const RowsTable = memo(function RowsTable({ label, columns, rows, empty, 
         <tbody>
           {rows.map((row, place) => (
             <tr key={place}>
-              {row.map((value, index) => <Cell key={columns[index]?.name ?? index} value={value} type={columns[index]?.type ?? ''} characters={lengths.get(`${place} ${columns[index]?.name}`)} lengthWords={lengthWords} />)}
+              {row.map((value, index) => <Cell key={columns[index]?.name ?? index} value={value} numeric={numeric[index] ?? false} scale={scales[index] ?? 0} characters={lengths.get(`${place} ${columns[index]?.name}`)} lengthWords={lengthWords} />)}
             </tr>
           ))}
         </tbody>

@@ -41,11 +41,11 @@ async function keepNow(): Promise<Kept | null> {
   tell({ save: { kind: 'saving' } })
   try {
     const draft = await saveDraft(jobName, document, revision)
-    const { history: now, saved, ...before } = useEditor.getState()
-    const unchanged = now.present.document === document
+    const before = useEditor.getState()
+    const unchanged = before.history.present.document === document
     // The analysis tells more than a save does: an answer that comes after its own leaves its problems, as does one about another drawing.
     const problems = before.analysed === document || !unchanged ? {} : { told: draft.problems, problems: toldMeanwhile(draft.problems, before, document) }
-    tell({ saved: { ...saved, document }, revision: draft.revision, ...problems, delivery: draft.delivery, save: unchanged ? { kind: 'saved', at: Date.now() } : { kind: 'dirty' } })
+    tell({ saved: { ...before.saved, document }, revision: draft.revision, ...problems, delivery: draft.delivery, save: unchanged ? { kind: 'saved', at: Date.now() } : { kind: 'dirty' } })
     const kept = { document, revision: draft.revision }
     return resent ? await keepRest(jobName, kept) : kept
   } catch (error) {

@@ -56,7 +56,6 @@ const watermarkOf = (sample: Sample) => sample.watermarkMs
 const stateOf = (sample: Sample) => sample.stateBytes
 const rejectedOf = (sample: Sample) => sample.rejected
 
-/** Rows of the whole execution, or in and out of the selected node. */
 /** Of the whole run what came in, beside how fast batches are worked through; of a query, which has none, or of one node what went out. */
 function Rates({ samples, marks, gaps, isTask, nodeId, nodeName }: { samples: readonly Sample[]; marks: readonly ChartMark[]; gaps: Gaps; isTask: boolean; nodeId: string; nodeName: string }) {
   const { t } = useTranslation('executions')

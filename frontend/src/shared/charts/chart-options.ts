@@ -39,6 +39,8 @@ const HEADROOM = 1.12
 
 const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
 const FONT = () => `10.5px ${token('font') || 'sans-serif'}`
+/** For what is drawn by hand, in the canvas's own pixels. */
+const drawnFont = () => `${10.5 * devicePixelRatio}px ${token('font') || 'sans-serif'}`
 
 /** Where the y axis ends: above the highest value, and above the words of a limit that is within reach. */
 export function topOf(look: Pick<ChartLook, 'atLeast' | 'limit'>, high: number): number {
@@ -52,7 +54,7 @@ function drawMarks(plot: uPlot, look: ChartLook): void {
   const { ctx, bbox } = plot
   const ratio = devicePixelRatio
   ctx.save()
-  ctx.font = `${10.5 * ratio}px ${token('font')}`
+  ctx.font = drawnFont()
   // The axes leave theirs behind, and words would lie on their line.
   ctx.textBaseline = 'alphabetic'
   ctx.lineWidth = ratio
@@ -117,7 +119,7 @@ export const leftRoom = (widths: readonly number[]): number => Math.max(LEFT_LEA
 
 const leftSize = (plot: uPlot, values: readonly string[] | null): number => {
   plot.ctx.save()
-  plot.ctx.font = `${10.5 * devicePixelRatio}px ${token('font')}`
+  plot.ctx.font = drawnFont()
   const widths = (values ?? []).map((words) => plot.ctx.measureText(words).width / devicePixelRatio)
   plot.ctx.restore()
   return leftRoom(widths)
