@@ -169,8 +169,7 @@ def expression(text: str) -> Column:
         session = SparkSession.active()
         parsed = _parser(session).parseExpression(text)
         if _drawn.get():
-            _refuse_named(parsed)
-            _refuse_function(parsed)
+            _refuse_unfinished(parsed)
         for node in _nodes(parsed) if _SUSPECT.search(text) else ():
             _refuse_reaching(node)
             _refuse_broken_pattern(session, node)
@@ -179,16 +178,16 @@ def expression(text: str) -> Column:
     return F.expr(text)
 
 
-def _refuse_named(parsed: Any) -> None:
-    """NodeError for `a > 1 and`: Spark takes the last word for the name of what stands before it, which nobody reads."""
-    if parsed.getClass().getSimpleName() in ("Alias", "MultiAlias"):
-        name = parsed.name() if parsed.getClass().getSimpleName() == "Alias" else parsed.names().mkString(", ")
+def _refuse_unfinished(parsed: Any) -> None:
+    """NodeError for `a > 1 and`: Spark takes the last word for the name of what stands before it, which nobody reads.
+
+    And for `x -> x + 1`, of which Spark says but that it cannot ask for its type.
+    """
+    kind = parsed.getClass().getSimpleName()
+    if kind in ("Alias", "MultiAlias"):
+        name = parsed.name() if kind == "Alias" else parsed.names().mkString(", ")
         raise _refused(f'its last word, "{name}", would be a name for what stands before it, and do nothing: finish it, or leave that out')
-
-
-def _refuse_function(parsed: Any) -> None:
-    """NodeError for `x -> x + 1`, of which Spark says but that it cannot ask for its type."""
-    if parsed.getClass().getSimpleName() == "LambdaFunction":
+    if kind == "LambdaFunction":
         raise _refused("an arrow alone makes no value: hand it to a function, as in transform(list, x -> x + 1)")
 
 

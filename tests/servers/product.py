@@ -27,9 +27,7 @@ class Product:
         self.data = data
         self.patience = patience
         self.lines: list[str] = []
-        given = {
-            name: value for name, value in os.environ.items() if name not in {"REDIS_URL", "DATABASE_URL", "TEST_DATA_DIR", "LOG_LEVEL"}
-        }
+        given = {name: value for name, value in os.environ.items() if name not in OF_THE_TEST_RUN}
         self.environment = given | {
             "HOST": "127.0.0.1",
             "PORT": str(self.port),
