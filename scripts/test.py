@@ -1,6 +1,6 @@
 """`make test`: everything. Checks, the whole suite on SQLite, the part that touches the database again on PostgreSQL, the browser.
 
-Three parts run at a time, for each waits for servers, drivers and pages more than half of its time; every one has its own servers and
+Four parts run at a time, for each waits for servers, drivers and pages more than half of its time; every one has its own servers and
 folders.
 """
 
@@ -26,7 +26,7 @@ from tests.servers.s3 import s3_jars_fetch
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = [sys.executable, "-m", "pytest", "--durations=40"]
-_AT_A_TIME = 3
+_AT_A_TIME = 4
 _ONE_BY_ONE = _NODES, _ENGINE, _CHECKPOINTS = "tests/nodes", "tests/engine", "tests/checkpoints"
 LONG = "not e2e and not faults and (spark or server or postgres or slow or disk)"
 
