@@ -22,6 +22,7 @@ from jobs.nodes.node_context import Config as Config
 from jobs.nodes.node_context import ConfigT as ConfigT
 from jobs.nodes.node_context import NodeContext as NodeContext
 from jobs.nodes.node_error import NodeError as NodeError
+from jobs.nodes.places import open_places
 from jobs.nodes.roll_back import RollsBack
 from jobs.nodes.routed import Routed as Routed
 from jobs.nodes.told_failures import ToldFailures
@@ -88,7 +89,7 @@ class NodeType(ToldFailures, ABC, Generic[ConfigT]):
 
     def cautions(self, context: NodeContext[ConfigT], arriving: Sequence[StructType]) -> Sequence[Caution]:
         """Told while the job is drawn, of a node that holds otherwise; such as state that grows for ever. `arriving`: one per input."""
-        return ()
+        return () if self.runs_user_code else open_places(context.config.model_dump(include=set(self.own_places)))
 
     def hinders_real_time(self, config: ConfigT) -> str:
         """Why a stream with this node cannot run in real time, in words behind its name; "" where it can. Reads no other system."""

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import quote
 
 from pydantic import BeforeValidator
 
-from jobs.nodes.base import NodeError
+from jobs.nodes.cautions import Caution
+from jobs.nodes.node_error import NodeError
 
-_PLACE = re.compile(r"(?P<escape>\$?)\$\{(?P<name>[^{}]+)\}")
+PLACE = re.compile(r"(?P<escape>\$?)\$\{(?P<name>[^{}]+)\}")
 _JSON_PART = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")(?P<key>\s*:)?|(?P<escape>\$?)\$\{(?P<name>[^{}]+)\}')
+_SHOWN_OF_OPEN_PLACE = 20
 
 
 def _as_text(value: Any) -> Any:
@@ -29,7 +31,33 @@ TemplateText = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=s
 
 def place_names(text: str) -> list[str]:
     """The names in `text`, as they come."""
-    return [match["name"] for match in _PLACE.finditer(text) if not match["escape"]]
+    return [match["name"] for match in PLACE.finditer(text) if not match["escape"]]
+
+
+def open_places(texts: Mapping[str, Any]) -> list[Caution]:
+    """For each field whose text, or one of them, has a place that is none, for nothing closes it or it has no name."""
+    found = ((field, next(filter(None, map(_left_open, _texts_in(written))), "")) for field, written in texts.items())
+    return [
+        Caution(field, f"{left} is written as it stands: a value goes there where }} follows its name, as in ${{name}}", "template.open")
+        for field, left in found
+        if left
+    ]
+
+
+def _texts_in(written: Any) -> Iterator[str]:
+    if isinstance(written, str):
+        yield written
+    elif isinstance(written, Mapping):
+        yield from _texts_in(list(written.values()))
+    elif isinstance(written, Sequence):
+        for item in written:
+            yield from _texts_in(item)
+
+
+def _left_open(text: str) -> str:
+    """The beginning of the first place that is none; "" where there is none."""
+    _, begin, rest = PLACE.sub("\0", text).partition("${")
+    return begin + rest.split("\0")[0][:_SHOWN_OF_OPEN_PLACE].rstrip()
 
 
 def text_filled(text: str, value: Callable[[str], str | None]) -> str:
@@ -41,7 +69,7 @@ def text_filled(text: str, value: Callable[[str], str | None]) -> str:
         found = value(match["name"])
         return match[0] if found is None else found
 
-    return _PLACE.sub(written, text)
+    return PLACE.sub(written, text)
 
 
 def path_filled(path: str, value: Callable[[str], str | None]) -> str:
@@ -111,12 +139,12 @@ def _parts(text: str) -> Iterator[str | _Place]:
 
 
 def _parts_of_text(quoted: str, *, is_key: bool) -> Iterator[str | _Place]:
-    whole = _PLACE.fullmatch(quoted[1:-1])
+    whole = PLACE.fullmatch(quoted[1:-1])
     if whole and not whole["escape"] and not is_key:
         yield _Place(whole["name"], whole=True)
         return
     at = 0
-    for match in _PLACE.finditer(quoted):
+    for match in PLACE.finditer(quoted):
         yield quoted[at : match.start()]
         at = match.end()
         yield match[0][1:] if match["escape"] else _Place(match["name"], whole=False)

@@ -20,7 +20,7 @@ from jobs.nodes.flows.format import Format, FormatConfig
 def test_a_place_in_the_template_that_is_never_closed_is_told(template: str, left: str) -> None:
     context: Any = SimpleNamespace(config=FormatConfig(format="text", template=template))
     told = [(caution.field, caution.message) for caution in Format().cautions(context, [])]
-    words = f"the template writes {left} as it stands: a column goes there where }} follows its name, as in ${{column}}"
+    words = f"{left} is written as it stands: a value goes there where }} follows its name, as in ${{name}}"
     assert told == ([("template", words)] if left else [])
 
 

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from jobs.nodes.base import REJECTED, ConnectionSettings, Limits, NodeError
 from jobs.nodes.connection_kind import CheckStep
 from jobs.nodes.connections.mail_address import mail_address
 from jobs.nodes.connections.smtp import SmtpConnection
-from jobs.nodes.flows.for_each_mail import ForEachMailConfig
+from jobs.nodes.flows.for_each_mail import ForEachMail, ForEachMailConfig
 from jobs.nodes.flows.mail_line import MailLine
 from jobs.nodes.flows.mail_messages import MailRow, MailRows, Mails, Unsendable
 from jobs.nodes.retry_note import RetryNote
@@ -188,6 +189,14 @@ def test_a_value_cannot_add_a_header(told: str) -> None:
 def test_a_value_cannot_add_a_recipient(told: str) -> None:
     (mail,) = mails(to="${email}").gathered([row(email=f'"{told}"')])
     assert "is no e-mail address" in mail.reason
+
+
+def test_a_place_that_is_never_closed_is_warned_of() -> None:
+    config = ForEachMailConfig(connection="mail", to="${email}", subject="Order ${n is late", text="${n}")
+    context: Any = SimpleNamespace(config=config)
+    assert [(caution.field, caution.message.split(" is written")[0]) for caution in ForEachMail().cautions(context, [])] == [
+        ("subject", "${n is late")
+    ]
 
 
 def test_a_recipient_that_is_empty_is_left_out_and_one_named_twice_gets_one_mail() -> None:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from jobs.nodes.base import NodeError
 from jobs.nodes.exact_json import exact_dumps, exact_loads
-from jobs.nodes.places import JsonTemplate, TemplateText, path_filled, place_names, text_filled
+from jobs.nodes.places import JsonTemplate, TemplateText, open_places, path_filled, place_names, text_filled
 
 VALUES = {"id": "7", "amount": "12345678901234567.10", "name": json.dumps('Zoë "Z" \\ 漢'), "none": "null", "tags": '["a", "b"]'}
 
@@ -85,3 +85,11 @@ def test_numbers_come_out_of_json_as_they_went_in(text: str):
     assert json.loads(written, parse_float=str, parse_int=str)["a"][0] in (text, str(float(text)))
     if len(text) > 16:
         assert text in written
+
+
+def test_a_place_that_is_never_closed_is_told_of_each_field_that_has_one() -> None:
+    texts = {"subject": "Order ${n is late", "text": "${n}", "headers": [{"name": "a", "value": "${id}"}, {"name": "b", "value": "${}"}]}
+    assert [(caution.field, caution.message.split(" is written")[0]) for caution in open_places(texts)] == [
+        ("subject", "${n is late"),
+        ("headers", "${}"),
+    ]

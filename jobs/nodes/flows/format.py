@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -18,15 +17,13 @@ from jobs.nodes.form import ColumnName, hints
 from jobs.nodes.format_columns import writable_check
 from jobs.nodes.formats import FORMATS, KnownFormat, format_hinders_real_time, format_hints
 from jobs.nodes.json_options import JSON_AS_WRITTEN, TIMES_AS_WRITTEN
+from jobs.nodes.places import PLACE, open_places, place_names
 from jobs.nodes.record_names import names_check
 from jobs.nodes.xml_values import unwritable_in_xml
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructField, StructType
-
-_SHOWN_OF_TEMPLATE = 20
-_PLACE = re.compile(r"(?P<escape>\$?)\$\{(?P<name>[^{}]+)\}")
 
 
 class FormatConfig(base.Config):
@@ -107,10 +104,7 @@ class Format(Flow[FormatConfig]):
         return format_hinders_real_time(config.format) or super().hinders_real_time(config)
 
     def cautions(self, context: NodeContext[FormatConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
-        if not (left := _left_open(context.config)):
-            return ()
-        message = f"the template writes {left} as it stands: a column goes there where }} follows its name, as in ${{column}}"
-        return [Caution("template", message, "template.open")]
+        return open_places({"template": context.config.template}) if context.config.format == "text" else ()
 
     def apply(self, frames: Mapping[str, list[DataFrame]], context: NodeContext[FormatConfig]) -> DataFrame:
         (frame,) = frames["in"]
@@ -179,13 +173,7 @@ def _kept(frame: DataFrame, written: list[str], config: FormatConfig) -> list[st
 
 
 def _places(template: str) -> list[str]:
-    return list(dict.fromkeys(match["name"] for match in _PLACE.finditer(template) if not match["escape"]))
-
-
-def _left_open(config: FormatConfig) -> str:
-    """The beginning of the first place in the template that is no place of a column; "" where there is none."""
-    _, begin, rest = (_PLACE.sub("\0", config.template) if config.format == "text" else "").partition("${")
-    return begin + rest.split("\0")[0][:_SHOWN_OF_TEMPLATE].rstrip()
+    return list(dict.fromkeys(place_names(template)))
 
 
 def _written(names: list[str], config: FormatConfig) -> Column:
@@ -226,7 +214,7 @@ def _filled(template: str) -> Column:
 
     parts: list[Column] = []
     at = 0
-    for match in _PLACE.finditer(template):
+    for match in PLACE.finditer(template):
         parts.append(F.lit(template[at : match.start()]))
         at = match.end()
         parts.append(F.lit(match[0][1:]) if match["escape"] else F.coalesce(column(match["name"]).cast("string"), F.lit("")))
