@@ -1,6 +1,7 @@
 """MySQL and MariaDB where they are unlike other databases: TLS, collations, engines, types."""
 
 import socket
+import ssl
 import threading
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -53,6 +54,12 @@ def test_the_step_that_fails_is_named(mysql_database: Database, changed: dict[st
     assert [name for name, ok, _ in found if not ok] == [step] == [found[-1][0]]
     assert sentence in found[-1][2]
     assert "canary-4711" not in repr(found)
+
+
+@pytest.mark.parametrize("tls", ["prefer", "require"])
+def test_a_line_that_checks_no_certificate_reads_none(mysql_database: Database, monkeypatch: pytest.MonkeyPatch, tls: str):
+    monkeypatch.setattr(ssl.SSLContext, "load_default_certs", lambda *_: pytest.fail("they were read"))
+    assert "TLSv1." in steps(mysql_database, tls=tls)[2][2]
 
 
 def test_a_port_that_is_not_a_database_s_is_told_as_that(mysql_database: Database):

@@ -101,6 +101,7 @@ class MariadbServer:
             password=self.password,
             database=database or None,
             charset="utf8mb4",
+            ssl_disabled=True,
             init_command="SET time_zone = '+00:00', sql_mode = concat(@@sql_mode, ',ANSI_QUOTES')",
         )
 

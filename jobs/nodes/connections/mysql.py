@@ -17,6 +17,7 @@ from jobs.nodes.connection_kind import CheckStep, ConnectionKind, check_steps
 from jobs.nodes.connections.lines_alive import keep_alive
 from jobs.nodes.connections.reach import name_resolve
 from jobs.nodes.connections.server_fields import TlsMode, certificate_field, host_field, tls_mode_field
+from jobs.nodes.connections.tls import unchecked_context
 from jobs.nodes.node_error import SignInRefused, SystemAway
 
 if TYPE_CHECKING:
@@ -69,9 +70,11 @@ def mysql_open(settings: ConnectionSettings, *, database: bool = True) -> pymysq
     """A session in UTC and without a transaction's time limit; NodeError in one sentence when it is refused."""
     import pymysql
 
+    from jobs.nodes.connections.mysql_line import MysqlLine
+
     typed = MysqlSettings.model_validate(settings.config)
     try:
-        session = pymysql.connect(
+        session = MysqlLine(
             host=typed.host,
             port=typed.port,
             user=typed.user,
@@ -132,14 +135,13 @@ def _tls_arguments(typed: MysqlSettings) -> dict[str, Any]:
     if typed.tls in ("disable", "prefer"):
         refused = dict.fromkeys(("mysql_clear_password", "dialog"), _NeverInTheClear)
         return {"ssl_disabled": typed.tls == "disable", "auth_plugin_map": refused}
+    if typed.tls == "require":
+        return {"ssl": unchecked_context(), "auth_plugin_map": dict.fromkeys(("mysql_clear_password", "dialog"), _NeverInTheClear)}
     try:
         context = ssl.create_default_context(cadata=typed.certificate_authority or None)
     except ssl.SSLError as error:
         raise ValueError(f"the certificate authority is no PEM certificate ({error.reason or error})") from None
     context.check_hostname = typed.tls == "verify-full"
-    if typed.tls == "require":
-        context.verify_mode = ssl.CERT_NONE
-        return {"ssl": context, "auth_plugin_map": dict.fromkeys(("mysql_clear_password", "dialog"), _NeverInTheClear)}
     return {"ssl": context}
 
 
