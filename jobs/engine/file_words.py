@@ -11,6 +11,8 @@ _OTHER_TYPE = re.compile(
     r"reading file (\S+)\. Data type mismatches when reading Parquet column \[([^\]]+)\]\. "
     r"Expected Spark type (.+?), actual Parquet type (\w+)"
 )
+#: Its path may hold blanks, and be written as an address or as it is. The second is said while columns are taken from files of Avro.
+_UNREAD = re.compile(r"(?:Encountered error while reading file|SparkException: Could not read file:) ([^\n]+?)(?:\.\s|\n|$)")
 _GONE = re.compile(r"(?:File (?:does not exist|\S+ does not exist)|FileNotFoundException|PATH_NOT_FOUND)[^\n]*")
 
 
@@ -95,9 +97,10 @@ def _twin_columns(text: str) -> str:
 
 
 def _damaged_file(text: str) -> str:
-    if (match := re.search(r"Encountered error while reading file (\S+)", text)) is None:
+    if (match := _UNREAD.search(text)) is None:
         return ""
-    path = path_in(match[1])
+    address = match[1]
+    path = unquote(f"/{address[5:].lstrip('/')}") if address.startswith("file:") else path_in(address)
     return f"the file {path} cannot be read: it is damaged, cut off or of another format; put a sound one in its place{START_AGAIN}"
 
 

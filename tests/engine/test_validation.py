@@ -166,6 +166,14 @@ def test_a_damaged_file_that_the_columns_are_taken_from_is_named(bench: Bench, a
     assert f"the file {folder / 'cut off.csv.gz'} cannot be read: it is damaged, cut off or of another format" in found.message
 
 
+@pytest.mark.parametrize("format", ["avro", "orc"])
+def test_a_file_of_another_format_is_told_by_its_whole_name(bench: Bench, analysed: Analyse, format: str) -> None:
+    (bench.files / "two words.csv").write_text("id,n\n1,2\n")
+    found = only(analysed({"files": ("source.file", {"path": "two words.csv", "format": format}), "out": COLLECT}, "files>out"))
+    assert (found.node_id, found.code) == ("files", "file.unreadable")
+    assert f"the file {bench.files / 'two words.csv'} cannot be read: it is damaged, cut off or of another format" in found.message
+
+
 @pytest.mark.parametrize(
     ("condition", "code", "words"),
     [
