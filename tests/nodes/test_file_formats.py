@@ -234,6 +234,15 @@ def test_a_row_tag_is_the_plain_name_of_an_element(tag: str):
     assert problem.pointer == "/row_tag"
 
 
+@pytest.mark.parametrize("content", ["id,n\n1,2\n", "<rows><other><id>1</id></other></rows>", "<rows><row/><row><id>1</rows>"])
+def test_a_file_without_the_element_that_is_a_row_is_told_on_the_row_tag(spark: SparkSession, build: Build, root: Path, content: str):
+    (root / "a.xml").write_text(content)
+    built = build("source.file", {"path": "a.xml", "format": "xml"}, schema_only=True)
+    with pytest.raises(NodeError, match='no whole element <row> with content was found in "/') as caught:
+        built.node.read(spark, built.context)
+    assert caught.value.field == "row_tag"
+
+
 def test_settings_saved_before_there_were_more_formats_are_still_valid():
     saved = {"path": "in", "format": "csv", "columns": [], "header": True, "delimiter": ",", "null_value": "", "multi_line": False}
     saved |= {"encoding": "UTF-16", "pattern": "", "max_files_per_trigger": 100}

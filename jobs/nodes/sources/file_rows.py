@@ -79,8 +79,15 @@ def sampled_schema(spark: SparkSession, path: Path, config: FileConfig) -> Struc
     schema = reader.load([str(file) for file in files]).schema
     sampled_names_check(schema.names, "the files")
     if not schema.fields:
-        raise NodeError(f'reading files: no column was found in "{files[0]}"; list the columns', kind="user", field="columns")
+        raise _no_columns(files[0], config)
     return schema
+
+
+def _no_columns(file: Path, config: FileConfig) -> NodeError:
+    if config.format != "xml":
+        return NodeError(f'reading files: no column was found in "{file}"; list the columns', kind="user", field="columns")
+    told = f'reading files: no whole element <{config.row_tag}> with content was found in "{file}"; correct the row tag, or the format'
+    return NodeError(told, kind="user", field="row_tag")
 
 
 def with_corrupt(schema: StructType) -> StructType:
