@@ -6,7 +6,8 @@ const NUMERIC = /^(tinyint|smallint|int|bigint|float|double|decimal)/
 
 interface Props {
   label: string
-  columns: readonly { name: string; type: string }[]
+  /** `numeric`: lined up to the right, where no type says so. */
+  columns: readonly { name: string; type: string; numeric?: boolean }[]
   rows: readonly (readonly unknown[])[]
   /** Said where there is no row. */
   empty: string
@@ -48,7 +49,7 @@ function Cell({ value, numeric, scale, characters, lengthWords }: { value: unkno
 
 /** Rows as Spark has them: names and types in the head, long texts cut. */
 export const RowsTable = memo(function RowsTable({ label, columns, rows, empty, cut = [], lengthWords }: Props) {
-  const numeric = columns.map((column) => NUMERIC.test(column.type))
+  const numeric = columns.map((column) => column.numeric ?? NUMERIC.test(column.type))
   const scales = columns.map((column) => scaleOf(column.type))
   const lengths = new Map(cut.map(({ row, column, characters }) => [`${row} ${column}`, characters]))
   return (
@@ -57,7 +58,7 @@ export const RowsTable = memo(function RowsTable({ label, columns, rows, empty, 
         <thead>
           <tr>
             {columns.map((column, index) => (
-              <th key={column.name} scope="col" className={numeric[index] ? 'pw-num' : undefined} title={`${column.name} ${column.type}`}>
+              <th key={`${index} ${column.name}`} scope="col" className={numeric[index] ? 'pw-num' : undefined} title={`${column.name} ${column.type}`.trim()}>
                 {column.name}
                 <small>{column.type}</small>
               </th>
@@ -67,7 +68,7 @@ export const RowsTable = memo(function RowsTable({ label, columns, rows, empty, 
         <tbody>
           {rows.map((row, place) => (
             <tr key={place}>
-              {row.map((value, index) => <Cell key={columns[index]?.name ?? index} value={value} numeric={numeric[index] ?? false} scale={scales[index] ?? 0} characters={lengths.get(`${place} ${columns[index]?.name}`)} lengthWords={lengthWords} />)}
+              {row.map((value, index) => <Cell key={`${index} ${columns[index]?.name}`} value={value} numeric={numeric[index] ?? false} scale={scales[index] ?? 0} characters={lengths.get(`${place} ${columns[index]?.name}`)} lengthWords={lengthWords} />)}
             </tr>
           ))}
         </tbody>

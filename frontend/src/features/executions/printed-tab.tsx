@@ -1,31 +1,39 @@
-import { useEffect, useRef } from 'react'
+import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Printed } from '../../live/execution-state'
 import { Notice } from '../../shared/notice'
-import { WholeFields } from './whole-fields'
+import { RowsTable } from '../../shared/rows-table'
+import { AS_TEXT, isNumeric, printedTables, type PrintedTable } from './printed-rows'
 
-/** What print sinks showed since the page was opened. */
+function Table({ title, table }: { title: string; table: PrintedTable }) {
+  const { t } = useTranslation('executions')
+  const columns = table.fields.map((field) => ({ name: field === AS_TEXT ? t('printed.asText') : field, type: '', numeric: isNumeric(table.rows.map(({ values }) => values[field])) }))
+  return (
+    <section className="pw-printed">
+      <h3>
+        {title} <small>{t('printed.rows', { count: table.rows.length })}</small>
+      </h3>
+      <RowsTable
+        label={title}
+        columns={[{ name: t('printed.batch'), type: '', numeric: true }, ...columns]}
+        rows={table.rows.map(({ batchId, values }) => [batchId, ...table.fields.map((field) => (field in values ? values[field] : ''))])}
+        lengthWords={(characters) => t('printed.characters', { count: characters })}
+        empty=""
+      />
+    </section>
+  )
+}
+
+/** What print sinks showed since the page was opened, a table for each. */
 export function PrintedTab({ printed, nodeId, nameOf, over }: { printed: readonly Printed[]; nodeId: string; nameOf: (nodeId: string) => string; over: boolean }) {
   const { t } = useTranslation('executions')
-  const end = useRef<HTMLDivElement>(null)
-  const shown = nodeId ? printed.filter((one) => one.nodeId === nodeId) : printed
-  useEffect(() => {
-    // Braces: the browser's promise must not be taken for a clean-up.
-    void end.current?.scrollIntoView({ block: 'nearest' })
-  }, [shown.length])
-  if (shown.length === 0) return <Notice title={t(over ? 'printed.noneEver' : 'printed.none')}>{t(over ? 'printed.noneEverHelp' : 'printed.noneHelp')}</Notice>
+  const tables = useMemo(() => printedTables(nodeId ? printed.filter((one) => one.nodeId === nodeId) : printed), [printed, nodeId])
+  if (tables.length === 0) return <Notice title={t(over ? 'printed.noneEver' : 'printed.none')}>{t(over ? 'printed.noneEverHelp' : 'printed.noneHelp')}</Notice>
   return (
-    <div className="pw-log-lines" role="log" aria-label={t('tab.printed')} tabIndex={0}>
-      {shown.map((one, index) => (
-        <div key={index} className="pw-log-line pw-printed-line">
-          <span className="pw-cut">{nameOf(one.nodeId)}</span>
-          <span>{one.batchId}</span>
-          <span>
-            <WholeFields text={one.row} />
-          </span>
-        </div>
+    <div className="pw-printed-tables">
+      {tables.map((table) => (
+        <Table key={table.nodeId} title={nameOf(table.nodeId)} table={table} />
       ))}
-      <div ref={end} />
     </div>
   )
 }
