@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 
 from jobs.dag.catalogue import Family
 from jobs.dag.document import Node
 from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem
+from jobs.engine.error_texts import first_sentence, less_advice
 from jobs.engine.file_words import unreadable_file
 from jobs.nodes.base import NodeError
 from jobs.nodes.columns import missing_column
@@ -143,14 +145,12 @@ def _quoted_sql(error: BaseException) -> list[str]:
 
 
 def first_line(error: BaseException) -> str:
+    """What Spark says of it; of what it does not know itself, which py4j only says the call of, the JVM's own words."""
+    if isinstance(error, Py4JJavaError):
+        return first_sentence(error)
     first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     first = less_advice(re.sub(r"\s*SQLSTATE: \w+.*$", "", first))
     return re.sub(r"^\[[A-Z0-9_.]+\] ", "", first)[:500]
-
-
-def less_advice(sentence: str) -> str:
-    """Without Spark's advice to set what a job cannot set."""
-    return re.sub(r"\s*If necessary,? set \S+ to \S+(?: to bypass this error)?\.?", "", sentence)
 
 
 def _blamed(config: Any, needles: Sequence[str]) -> tuple[str | int, ...]:

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any, Literal
 
-from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 
-from jobs.engine.analysis_problems import explained, happened_in, less_advice
+from jobs.engine.analysis_problems import explained, happened_in
+from jobs.engine.error_texts import first_sentence, links_of, texts_of
 from jobs.engine.file_words import about_a_file, about_a_header, is_of_spark, missing_file, unopened_file
 from jobs.engine.plan import Plan, Step
 from jobs.engine.user_code import steps_of_code, worker_death
@@ -84,15 +84,14 @@ def failure_of(error: BaseException, plan: Plan, away: Set[str] = frozenset()) -
     if isinstance(error, ExecutionFailure):
         return error
     trace = "".join(traceback.format_exception(error))
-    acting = next((link.node_id for link in _links(error) if isinstance(link, AtNode)), "")
-    cause = next((link for link in _links(error) if isinstance(link, NodeError)), None)
+    acting = next((link.node_id for link in links_of(error) if isinstance(link, AtNode)), "")
+    cause = next((link for link in links_of(error) if isinstance(link, NodeError)), None)
     if cause is not None:
         return ExecutionFailure.told(cause, _at(plan, acting, _words_of(cause)), acting, trace)
-    text = "\n".join(_texts(error))
-    if told := _told_by_node(text, plan, acting, away):
+    if told := told_by_node(error, plan, acting, away):
         node_id, words = told
         return ExecutionFailure.told(words, _at(plan, node_id, words.message), node_id, trace)
-    return _known(text, plan, acting, trace) or _unknown(error, plan, acting, trace)
+    return _known("\n".join(texts_of(error)), plan, acting, trace) or _unknown(error, plan, acting, trace)
 
 
 def _words_of(error: NodeError) -> str:
@@ -102,11 +101,14 @@ def _words_of(error: NodeError) -> str:
     return error.message
 
 
-def _told_by_node(text: str, plan: Plan, acting: str, away: Set[str]) -> tuple[str, NodeError] | None:
-    """The acting node knows what its own system says, and so do the sources, whose rows Spark reads while a sink writes them.
+def told_by_node(error: BaseException, plan: Plan, acting: str, away: Set[str] = frozenset()) -> tuple[str, NodeError] | None:
+    """A node and its words for `error`, which Spark handed over; None where no node knows it.
+
+    The acting node knows what its own system says, and so do the sources, whose rows Spark reads while a sink writes them.
 
     Of several, the one whose topic or table the text names, then one whose system is known to be `away`, then the acting one.
     """
+    text = "\n".join(texts_of(error))
     sources = [step for step in plan.steps if not step.inputs and step.node_id != acting]
     told: list[tuple[bool, bool, str, NodeError]] = []
     for step in [*(step for step in plan.steps if step.node_id == acting), *sources]:
@@ -118,24 +120,6 @@ def _told_by_node(text: str, plan: Plan, acting: str, away: Set[str]) -> tuple[s
         return None
     *_, node_id, words = max(told, key=lambda one: one[:2])  # the first of those that are alike
     return node_id, words
-
-
-def _links(error: BaseException | None) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__
-
-
-def _texts(error: BaseException) -> Iterator[str]:
-    for link in _links(error):
-        yield str(link)
-        if isinstance(link, Py4JJavaError):
-            java: Any = link.java_exception
-            while java is not None:
-                yield str(java.toString())
-                java = java.getCause()
 
 
 def _known(text: str, plan: Plan, acting: str, trace: str) -> ExecutionFailure | None:
@@ -216,7 +200,7 @@ def _full_places(plan: Plan) -> str:
 
 def _unknown(error: BaseException, plan: Plan, acting: str, trace: str) -> ExecutionFailure:
     message = _analysed(error) or first_sentence(error)
-    node_id, expression = _expression_of("\n".join(_texts(error)), message, plan)
+    node_id, expression = _expression_of("\n".join(texts_of(error)), message, plan)
     node_id = node_id or acting
     told = happened_in(message, expression) if expression else message
     kind: Kind = "user" if _is_about_the_job(error) else "system"
@@ -226,33 +210,16 @@ def _unknown(error: BaseException, plan: Plan, acting: str, trace: str) -> Execu
 def _is_about_the_job(error: BaseException) -> bool:
     """Spark's error conditions of analysis, arithmetic and casting say that the job or its data is wrong, whenever it is tried."""
     states = ("22", "42")
-    for link in _links(error):
+    for link in links_of(error):
         if isinstance(link, PySparkException) and (link.getSqlState() or "").startswith(states):
             return True
-    return any(re.search(r"SQLSTATE: (?:22|42)", text) for text in _texts(error))
+    return any(re.search(r"SQLSTATE: (?:22|42)", text) for text in texts_of(error))
 
 
 def _analysed(error: BaseException) -> str:
     """What Spark's analysis refuses, in the words of the editor's problems; empty for what happened to rows."""
-    link = next((link for link in _links(error) if isinstance(link, AnalysisException)), None)
+    link = next((link for link in links_of(error) if isinstance(link, AnalysisException)), None)
     return explained(link, [])[1] if link is not None else ""
-
-
-_NOISE = re.compile(r"^(?:\[(?:STREAM_FAILED|FOREACH_BATCH_USER_FUNCTION_ERROR)\].*|Py4JJavaError.*|An error occurred while calling.*)$")
-
-
-def first_sentence(error: BaseException) -> str:
-    """The innermost cause that says something, its first line without class names and states."""
-    lines: list[str] = []
-    for text in _texts(error):
-        first = next((line.strip() for line in text.splitlines() if line.strip() and not _NOISE.match(line.strip())), "")
-        if first:
-            lines.append(first)
-    known = [line for line in lines if "[" in line and "SQLSTATE" in line]
-    line = (known or lines or [type(error).__name__])[-1]
-    line = re.sub(r"^(?:[\w$]+\.)+[\w$]+(?:Exception|Error): ", "", line)
-    line = less_advice(re.sub(r"\s*SQLSTATE: \w+.*$", "", line))
-    return re.sub(r"^\[[A-Z_.]+\] ", "", line)[:500]
 
 
 def _at(plan: Plan, node_id: str, message: str) -> str:

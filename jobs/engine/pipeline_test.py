@@ -28,7 +28,8 @@ from jobs.dag.pointers import pointer_of
 from jobs.dag.problems import Problem, errors_in
 from jobs.engine.code_prints import CodePrints
 from jobs.engine.compiler import PlanInvalid, plan_compile, settings_resolve, step_compile
-from jobs.engine.failure import ExecutionFailure, first_sentence
+from jobs.engine.error_texts import first_sentence
+from jobs.engine.failure import ExecutionFailure
 from jobs.engine.given_rows import GivenTable, given_table, table_write, typed_rows
 from jobs.engine.pipeline_test_end import Patience, Stopped, hold
 from jobs.engine.plan import Locations, Plan, Step

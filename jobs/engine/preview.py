@@ -21,7 +21,7 @@ from jobs.engine.analysis_problems import problem_of
 from jobs.engine.code_prints import CodePrints
 from jobs.engine.compiler import PlanInvalid, step_compile
 from jobs.engine.counts import Marks, NoCounter
-from jobs.engine.failure import AtNode
+from jobs.engine.failure import AtNode, told_by_node
 from jobs.engine.frames import Frames
 from jobs.engine.given_rows import GivenTable, table_frames
 from jobs.engine.plan import Plan
@@ -32,7 +32,7 @@ from jobs.engine.shown_rows import rows_shown
 from jobs.engine.steps import Arrow, Steps
 from jobs.engine.user_code import Cancelled, Limit, never, steps_of_code, time_limit, worker_death
 from jobs.engine.validation import analyse, schema_plan
-from jobs.nodes.base import ConnectionSettings, Limits, Sink
+from jobs.nodes.base import ConnectionSettings, Limits, NodeError, Sink
 from jobs.nodes.registry import REGISTRY, NodeRegistry
 from jobs.nodes.user_python.workers import workers_of
 from jobs.nodes.worker_errors import node_error_in
@@ -196,6 +196,8 @@ def _blamed(error: Exception, steps: Steps, node_id: str, limit: Limit) -> tuple
         return (carried.node_id if carried.node_id in steps.by_id else node_id), carried.error
     if died := worker_death(str(error), code):
         return died[0] or node_id, died[1]
+    if not isinstance(error, NodeError) and (told := told_by_node(error, steps.plan, node_id)):
+        return told
     return node_id, error
 
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from jobs.dag.samples import SampleRows
 from jobs.engine.compiler import PlanInvalid
 from jobs.engine.events import BatchWritten, QueryStarted
 from jobs.engine.failure import AtNode, ExecutionFailure, failure_of
@@ -235,3 +236,26 @@ def test_what_a_source_cannot_read_while_a_sink_writes_is_told_at_the_source(ben
     assert found.message.startswith('"Orders": ')
     assert "a message was written with schema 99, which the registry did not list" in found.message
     assert (found.node_id, found.permanent) == ("orders", False)
+
+
+def test_a_preview_tells_what_the_jvm_says_in_the_words_of_a_run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Spark hands over is the call that failed, and behind it the words of the system that was read."""
+    assigned = "kafka010: offsets don't match what are assigned.\nSpecified: Set(t-0) Assigned: Set(t-0, t-1)"
+
+    def told(java_text: str) -> tuple[str | None, str]:
+        def fails(*_: Any) -> None:
+            bench.spark._jvm.java.lang.Integer.parseInt(java_text)  # type: ignore[union-attr]
+
+        monkeypatch.setattr("jobs.engine.preview.rows_shown", fails)
+        nodes = {"src": ("source.kafka", {"connection": "main", "topic": "t"}), "some": keep("id > 1"), "out": COLLECT}
+        given = {"src": SampleRows(rows=[{"id": 1}])}
+        with pytest.raises(PlanInvalid) as caught:
+            drawn = document(nodes, "src>some, some>out")
+            preview(bench.spark, drawn, "some", connections={}, limits=Limits(), registry=REGISTRY, samples=given)
+        (problem,) = caught.value.problems
+        return problem.node_id, problem.message
+
+    assert told("x") == ("some", '"Some": For input string: "x"')
+    node_id, message = told(assigned)
+    assert node_id == "src"
+    assert "the start or end offsets name the partitions t-0, where t-0, t-1 are read" in message
