@@ -15,12 +15,13 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from pydantic import ValidationError
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
 from jobs.nodes.base import REJECTED, Batch, ConnectionSettings, Limits, NodeError
 from jobs.nodes.connections.mqtt import MqttConnection
 from jobs.nodes.connections.mqtt_client import mqtt_connect
 from jobs.nodes.mqtt_session import MqttSession
+from jobs.nodes.sinks.mqtt_plain import MqttPublishing
 from jobs.nodes.spool_source import spool_of
 from tests.nodes.conftest import Build, Built
 from tests.nodes.rejections import rejections_in, rows_led_on
@@ -347,6 +348,24 @@ def test_a_topic_may_come_from_a_column_and_a_bad_one_is_a_rejected_row(
     rejections = rejections_in(tmp_path)
     built.node.write(frame, Batch(1, "q", rejections=rejections), built.context)
     assert rows_led_on(rejections, frame) == [("a/#", "n3")]
+
+
+def test_a_topic_without_the_right_to_write_fails_the_batch_and_one_from_a_column_rejects_its_row(
+    spark: SparkSession, build: Build, mosquitto_server: MosquittoServer
+):
+    fixed = sink(build, mosquitto_server.closed_port, PASSWORD, topic="closed/a")
+    told = r'writing to mqtt "plant": topic closed/a is refused \(Not authorized\); correct it, or have the right to write to it granted'
+    with pytest.raises(NodeError, match=told) as refused:
+        fixed.node.write(spark.range(3), Batch(0, "q"), fixed.context)
+    assert (refused.value.permanent, refused.value.kind, refused.value.field) == (True, "user", "topic")
+    line: dict[str, Any] = {"host": "127.0.0.1", "port": mosquitto_server.closed_port, "user": USER, "password": PASSWORD}
+    in_a_script = MqttPublishing(**line, topic="closed/a", qos=1, retain=False, is_text=True)
+    with pytest.raises(RuntimeError, match="the broker refuses a message: Not authorized"):
+        in_a_script.publish([Row(value=b"1", id="", route=None)])
+    own = sink(build, mosquitto_server.closed_port, PASSWORD, topic_column="to")
+    frame = spark.sql("SELECT id, IF(id = 1, 'closed/a', 'open/a') AS to FROM range(3)")
+    written = own.node.write(frame, Batch(0, "q"), own.context)
+    assert (written.rows, [reason for reason, _ in written.rejected_rows]) == (2, ["the broker refuses it: Not authorized"])
 
 
 @pytest.mark.parametrize("qos", [1, 2])

@@ -16,6 +16,8 @@ from jobs.nodes.sinks.messages import MESSAGE_ID
 
 _UNCONFIRMED = 1_000
 _SECONDS = 60.0
+#: Reasons that lie in a message's topic: not authorized, its name.
+_OF_TOPIC = frozenset({0x87, 0x90})
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,12 @@ class MqttPublishing:
     stops_at_rejected: bool = False
 
     def publish(self, rows: Iterable[Any]) -> None:
-        """Returns when the broker has confirmed every message, where it confirms any; one that it refuses is left out."""
-        client, refused = self._client(), list[str]()
-        client.on_publish = lambda _, __, ___, reason, ____: refused.append(str(reason)) if reason.is_failure else None
+        """Returns when the broker has confirmed every message, where it confirms any; one that it refuses is left out.
+
+        RuntimeError where it refuses the topic of all.
+        """
+        client, refused = self._client(), list[Any]()
+        client.on_publish = lambda _, __, ___, reason, ____: refused.append(reason) if reason.is_failure else None
         under_way: list[MQTTMessageInfo] = []
         try:
             for row in rows:
@@ -49,7 +54,7 @@ class MqttPublishing:
                 if len(under_way) == _UNCONFIRMED:
                     _await(under_way)
             _await(under_way)
-            if refused and self.stops_at_rejected:
+            if refused and (self.stops_at_rejected or (self.topic and refused[0].value in _OF_TOPIC)):
                 raise RuntimeError(f"the broker refuses a message: {refused[0]}")
         finally:
             client.disconnect()

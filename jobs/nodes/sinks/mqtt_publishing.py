@@ -29,6 +29,8 @@ _AWAY_SECONDS = 300.0
 #: Reasons in DISCONNECT (MQTT 5, 3.14.2.1) that lie in a message: unspecified, malformed, against the protocol or the broker's own rules,
 #: not authorized, its topic, its size, its payload, retained, its quality of service.
 _BLAMES = frozenset({0x80, 0x81, 0x82, 0x83, 0x87, 0x90, 0x95, 0x99, 0x9A, 0x9B})
+#: Those that lie in its topic: not authorized, its name.
+_OF_TOPIC = frozenset({0x87, 0x90})
 #: So many lines that end in turn, with nothing confirmed, lie in a message too: the reason is lost where others were under way.
 _ENDS = 3
 
@@ -65,7 +67,8 @@ class _Publishing:
         self._begin()
 
     def _begin(self) -> None:
-        self._blamed, self._ends = "", 0
+        self._blamed: Any = None
+        self._ends = 0
         self._client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTv5)
         self._client.max_inflight_messages_set(_UNCONFIRMED)
         self._client.on_publish = self._confirmed
@@ -135,15 +138,25 @@ class _Publishing:
         with self._changed:
             self._ends += 1
             if flags.is_disconnect_packet_from_server and reason.value in _BLAMES:
-                self._blamed = str(reason)
+                self._blamed = reason
             self._changed.notify()
 
     def _settle(self) -> None:
         with self._changed:
             for mid in [mid for mid in self._answered if mid in self._under_way]:
                 (message, _), reason = self._under_way.pop(mid), self._answered.pop(mid)
-                refused = reason.is_failure if reason is not None else False
-                self._tally.add([message.text], f"the broker refuses it: {reason}" if refused else "")
+                if reason is not None and reason.is_failure:
+                    self._refused(message, reason, f"the broker refuses it: {reason}")
+                else:
+                    self._tally.add([message.text])
+
+    def _refused(self, message: Outgoing, reason: Any, words: str) -> None:
+        """A topic that a row brought may be wrong; one that all rows share is the target, where nothing can be written."""
+        act, topic = self._sender.act, self._sender.config.topic
+        if topic and reason.value in _OF_TOPIC:
+            told = f"{act}: topic {topic} is refused ({reason}); correct it, or have the right to write to it granted"
+            raise NodeError(told, permanent=True, kind="user", field="topic")
+        self._tally.add([message.text], words)
 
     def _await(self, most: int) -> None:
         """Until no more than `most` are unconfirmed."""
@@ -156,7 +169,7 @@ class _Publishing:
 
     def _is_lost(self) -> bool:
         """Whether what is unconfirmed has to be sent anew: in quality 2 the client would only release what the broker has forgotten."""
-        return bool(self._blamed) or self._ends >= (1 if self._sender.config.qos == 2 else _ENDS)
+        return self._blamed is not None or self._ends >= (1 if self._sender.config.qos == 2 else _ENDS)
 
     def _send_singly(self) -> None:
         """What is unconfirmed, one message after the other."""
@@ -176,12 +189,12 @@ class _Publishing:
         self._settle()
         if not self._under_way:
             return True
-        if blamed := self._blamed:
-            self._tally.add([message.text], f"the broker ends the line at it: {blamed}")
+        if (blamed := self._blamed) is not None:
+            self._refused(message, blamed, f"the broker ends the line at it: {blamed}")
             self._heard_at = time.monotonic()
         self._close()
         self._begin_again()
-        return bool(blamed)
+        return blamed is not None
 
     def _begin_again(self) -> None:
         self._under_way.clear()
