@@ -15,7 +15,7 @@ def pattern_words(model: type[BaseModel], place: Sequence[int | str], name: str)
     examples = field.get("examples", [])
     example = examples[0] if examples and isinstance(examples[0], str) else ""
     if allowed:
-        return f"{name} must be {allowed}" + (f", such as {example}" if example else "")
+        return f"{name} must be {allowed}" + (f", such as {example}" if example and "such as" not in allowed else "")
     if suggested := field.get("x-suggestions"):
         return f"{name} must be one like {', '.join(suggested)}"
     return f"{name} is not of the form that is needed here" + (f"; an example: {example}" if example else "")

@@ -22,6 +22,12 @@ from jobs.nodes.registry import REGISTRY
         ("sink.file", {"path": ""}, "/path", "path must not be empty"),
         ("flow.sort", {"order_by": [{"column": "id"}, {"order": "descending"}]}, "/order_by/1/column", "order by 2: column is required"),
         ("flow.expectations", {"rules": [{"name": "", "condition": "a"}]}, "/rules/0/name", "rules 1: name must not be empty"),
+        (
+            "source.delta",
+            {"path": "in", "start": "time", "time": "soon"},
+            "/time",
+            "time must be a date such as 2026-01-31, or a time such as 2026-01-31T06:00:00Z",
+        ),
         ("flow.rate_limit", {"rows_per_second": -1}, "/rows_per_second", "rows per second must be greater than 0"),
         ("flow.sample", {"percent": 500}, "/percent", "percent must be less than or equal to 100"),
         (
