@@ -55,18 +55,27 @@ def is_worth_another_try(response: httpx.Response) -> bool:
     return status in _AGAIN or (status >= 500 and status not in _FINAL)
 
 
-def status_check(response: httpx.Response, body: bytes = b"") -> None:
-    """NodeError for a status from 400 on: Transient where another try may help."""
+def status_check(response: httpx.Response, body: bytes, scrubbed: Callable[[str], str]) -> None:
+    """NodeError for a status from 400 on: Transient where another try may help. It ends with what the server says, `scrubbed`."""
     if response.status_code < 400:
         return
     named = status_named(response)
     if is_refused_sign_in(response):
-        raise SignInRefused(f"{shown(response)}: the sign-in was refused ({named}); correct the connection", permanent=True, kind="user")
+        message = f"{shown(response)}: the sign-in was refused ({named}); correct the connection"
+        raise SignInRefused(_with_words(message, body, scrubbed), permanent=True, kind="user")
     if is_worth_another_try(response):
         again = ServerAway if response.status_code in _AWAY else Transient
-        raise again(f"{shown(response)}: the server answered {named} each time; try later", retry_after(response))
+        message = f"{shown(response)}: the server answered {named} each time; try later"
+        raise again(_with_words(message, body, scrubbed), retry_after(response))
     told = NotThere if response.status_code == 404 or _names_no_page(response, body) else NodeError
-    raise told(f"{shown(response)}: the server answered {named}; correct path and parameters", permanent=True, kind="user")
+    message = f"{shown(response)}: the server answered {named}; correct path and parameters"
+    raise told(_with_words(message, body, scrubbed), permanent=True, kind="user")
+
+
+def _with_words(message: str, body: bytes, scrubbed: Callable[[str], str]) -> str:
+    """A page for a browser says little in its first characters, and bytes nothing."""
+    words = "" if body.lstrip()[:1] == b"<" or b"\0" in body[:_LOOKED_AT] else words_of(body, scrubbed)
+    return f"{message}. The server says: {words}" if words else message
 
 
 def _names_no_page(response: httpx.Response, body: bytes) -> bool:
@@ -79,8 +88,10 @@ def status_named(response: httpx.Response) -> str:
 
 
 def words_of(body: bytes, scrubbed: Callable[[str], str], length: int = _WORDS_LENGTH) -> str:
-    """The first 300 characters of what a server says, in one line; `scrubbed` before they are cut, so that no half secret stays."""
-    return " ".join(scrubbed(body[:_LOOKED_AT].decode("utf-8", "replace")).split())[:length]
+    """The first 300 characters of what a server says, in one line and without control characters; `scrubbed` before they are cut, so
+    that no half secret stays."""
+    line = " ".join(scrubbed(body[:_LOOKED_AT].decode("utf-8", "replace")).split())
+    return "".join(filter(str.isprintable, line))[:length]
 
 
 def retry_after(response: httpx.Response) -> float | None:

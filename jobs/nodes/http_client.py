@@ -123,7 +123,7 @@ class HttpApi:
 
     def _asked(self, request: HttpRequest) -> JsonAnswer:
         response, body = self._answer(request)
-        status_check(response, body)
+        status_check(response, body, self.sign_in.scrubbed)
         following = next_link(response)
 
         def linked(target: str) -> str:
@@ -135,7 +135,7 @@ class HttpApi:
     def _sent_off(self, request: HttpRequest, accepted: Collection[int]) -> Refused | None:
         response, body = self._answer(request)
         if not is_refused_request(response):
-            status_check(response)
+            status_check(response, body, self.sign_in.scrubbed)
             return None
         if response.status_code in accepted:
             return None

@@ -102,6 +102,9 @@ def test_retry_after_is_seconds_or_a_date(given: str, expected: float | None):
         ((200, {}, b"[" * 100_000), "the answer is no JSON", 2),
         ((401, {}, b""), "the sign-in was refused (401 Unauthorized); correct the connection", 1),
         ((404, {}, b""), "the server answered 404 Not Found; correct path and parameters", 1),
+        ((404, {}, b'{"error": "no\x1b such\n thing"}'), 'path and parameters. The server says: {"error": "no such thing"}', 1),
+        ((500, {}, b"database exploded"), "each time; try later. The server says: database exploded", 2),
+        ((403, {}, b"not for you"), "(403 Forbidden); correct the connection. The server says: not for you", 1),
     ],
 )
 def test_each_wrong_answer_has_its_sentence(answer: Answer, sentence: str, tries: int):
@@ -110,6 +113,13 @@ def test_each_wrong_answer_has_its_sentence(answer: Answer, sentence: str, tries
             api.get_json("", {})
         assert sentence in caught.value.message
         assert len(server.requests) == tries
+
+
+@pytest.mark.parametrize("body", [b"<html>Bad gateway</html>", b"\x00\x01", b" \n"])
+def test_an_answer_that_is_no_sentence_is_not_told(body: bytes):
+    with api_server(lambda request: (502, {}, body)) as server, client(server, attempts=1) as api:
+        with pytest.raises(NodeError, match=r"502 Bad Gateway each time; try later$"):
+            api.get_json("", {})
 
 
 def test_no_answer_in_time_is_said_so():

@@ -196,6 +196,9 @@ def test_a_secret_is_not_cut_in_half_before_it_is_found():
         server.answer = lambda request: (200, {}, b"x" * 50 + CANARY.encode())
         with pytest.raises(NodeError, match=r'x\*\*\*"\)'):
             api.get_json("x", {})
+        server.answer = lambda request: (404, {}, b"x" * 295 + CANARY.encode())
+        with pytest.raises(NodeError, match=r"says: x+\*\*\*$"):
+            api.get_json("x", {})
 
 
 def test_oauth2_needs_an_address_and_a_client():
