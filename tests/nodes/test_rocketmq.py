@@ -405,6 +405,16 @@ def test_a_name_server_that_takes_encrypted_lines_only_is_told(mosquitto_server:
     assert "takes encrypted lines only; choose TLS in the connection" in told[-1].message
 
 
+def test_a_name_server_that_takes_plain_and_encrypted_lines_and_knows_no_broker_is_told(
+    rocketmq_server: RocketmqServer, monkeypatch: pytest.MonkeyPatch
+):
+    """As it is while no broker has registered; by default a name server takes both kinds of line."""
+    monkeypatch.setattr(RocketMq, "brokers", lambda _: {})
+    told = RocketmqConnection().check(rocketmq_server.settings, Limits())
+    assert (told[-1].name, told[-1].ok) == ("name server", False)
+    assert told[-1].message.endswith("the name server knows of no broker; check that the brokers run")
+
+
 def test_rows_are_written_and_read_over_encrypted_lines(spark: SparkSession, build: Build, rocketmq_server: RocketmqServer, topic: str):
     encrypted = {"db": replace(rocketmq_server.settings, config=rocketmq_server.encrypted("verify-full"))}
     frame = spark.range(3000).withColumn("text", F.repeat(F.lit("é"), 2000))

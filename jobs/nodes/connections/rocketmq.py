@@ -42,11 +42,12 @@ def _encrypted(typed: RocketmqSettings) -> str:
 
 def _brokers_named(client: RocketMq, typed: RocketmqSettings) -> str:
     try:
-        there = client.brokers_there()
-    except RocketmqAway:
+        client.brokers()
+    except RocketmqAway:  # one that answers plain lines may take encrypted ones too
         if typed.tls == "none" and speaks_tls(*host_and_port(server_there(typed))):
             raise NodeError("the name server takes encrypted lines only; choose TLS in the connection") from None
         raise
+    there = client.brokers_there()
     return f"{len(there)} broker(s): {', '.join(f'{name} at {address}' for name, address in there.items())}"
 
 
