@@ -13,6 +13,7 @@ from urllib.parse import quote
 from jobs.nodes.avro import AvroSchemas, avro_check
 from jobs.nodes.base import ConnectionSettings, Limits, NodeError
 from jobs.nodes.durable_text import text_place
+from jobs.nodes.http_answers import NotThere
 from jobs.nodes.http_client import HttpApi
 from jobs.nodes.json_schema import json_schema_columns
 from jobs.nodes.node_error import reworded
@@ -57,7 +58,12 @@ def _asked(
     """`ask` is given what tells a version, and the numbers of the versions there are."""
     with _told_in_words(connection, subject), HttpApi(connection, limits, attempts=_ATTEMPTS, timeout_seconds=_SECONDS) as api:
         path = f"subjects/{quote(subject, safe='')}/versions"
-        if not (versions := [int(number) for number in api.get_json(path, {})]):
+        try:
+            versions = [int(number) for number in api.get_json(path, {})]
+        except NotThere as error:
+            message = 'it has no such subject; name another in "Subject", or correct the address of the registry'
+            raise reworded(error, message, "subject") from error
+        if not versions:
             raise NodeError(f"it knows no version of {subject}", kind="user", field="subject")
         return ask(lambda number: dict(api.get_json(f"{path}/{number}", {})), versions)
 
