@@ -156,8 +156,7 @@ class Reporter:
         self._log.warning(text, event.batch_id, event.total, first, extra={"node_id": event.node_id})
 
     def _printed(self, event: RowsPrinted) -> None:
-        for row in event.rows[:20]:
-            self._log.info("%s", row, extra={"node_id": event.node_id})
+        """To who watches; the sink itself has written them to the log."""
         if self._is_due("printed", event.node_id):
             message = broadcast.PrintedMessage(node_id=event.node_id, batch_id=event.batch_id, rows=list(event.rows))
             broadcast.execution_message(self.execution_id, message, project=self._project)

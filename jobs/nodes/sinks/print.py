@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+#: Of each row in the log.
+_MOST_CHARACTERS = 10_000
+
+
 class PrintConfig(base.Config):
     rows: int = Field(10, ge=1, le=1000, description="How many rows of each batch to show.", examples=[10])
 
@@ -40,12 +44,17 @@ class PrintSink(Sink[PrintConfig]):
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[PrintConfig]) -> Written:
         rows = tuple(_as_json(frame.limit(context.config.rows)))
         for row in rows:
-            context.log(f"batch {batch.batch_id}: {row}")
+            context.log(f"batch {batch.batch_id}: {_short(row)}")
         return Written(rows=batch.rows, printed=rows)
 
     def write_plainly(self, frame: DataFrame, context: NodeContext[PrintConfig]) -> tuple[DataFrame, str]:
         frame.show(context.config.rows, truncate=False)
         return frame, ""
+
+
+def _short(row: str) -> str:
+    left_out = len(row) - _MOST_CHARACTERS
+    return f"{row[:_MOST_CHARACTERS]} … and {left_out:,} characters more" if left_out > 0 else row
 
 
 def _as_json(frame: DataFrame) -> list[str]:
