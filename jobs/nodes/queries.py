@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from jobs.nodes.base import NodeError
 from jobs.nodes.columns import quoted
 from jobs.nodes.expressions import check_query
+from jobs.nodes.node_error import reworded
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -28,7 +29,10 @@ def selected(query: str, tables: Mapping[str, DataFrame], *, drawn: bool) -> Dat
     if not query:
         raise NodeError("the query is empty: begin with SELECT or WITH", permanent=True, kind="user", field="query")
     spark = next(iter(tables.values())).sparkSession
-    check_query(spark, query, tables)
+    try:
+        check_query(spark, query, tables)
+    except NodeError as error:
+        raise reworded(error, error.message, "query") from error
     found = _over_views(spark, query, {name: frame for name, frame in tables.items() if _may_read(query, name)})
     if drawn:
         _require_told_apart(found)

@@ -62,3 +62,17 @@ def test_a_table_of_any_name_is_read_in_back_quotes_and_gone_behind_the_query(sp
     assert not [table.name for table in spark.catalog.listTables() if table.name in tables]
     with pytest.raises(NodeError, match="there is no input"):
         selected("SELECT * FROM csv.`/etc/passwd`", tables, drawn=True)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("SELECT * FROM nix", 'there is no input "nix": the inputs are orders'),
+        ("DROP TABLE orders", "only a query over the inputs is allowed here, not DROP"),
+        ("SELECT reflect('java.lang.System', 'exit', 1) FROM orders", "the function reflect is not allowed"),
+    ],
+)
+def test_a_query_that_is_none_over_its_inputs_is_refused_on_its_field(spark: SparkSession, query: str, words: str) -> None:
+    with pytest.raises(NodeError, match=words) as caught:
+        selected(query, {"orders": spark.range(1)}, drawn=True)
+    assert caught.value.field == "query"
