@@ -65,6 +65,14 @@ from jobs.nodes.sources.kafka_config import KafkaSourceConfig
             "name the partitions t-0, t-7, where t-0 are read",
             True,
         ),
+        (
+            (
+                "KafkaIllegalStateException: The resolved start offset 551 is greater than the resolved end offset 0 for topic num "
+                "partition 0.\nat org.apache.spark.sql.kafka010"
+            ),
+            "num-0 would be read from 551 on, and to before 0: the end lies before the start; correct one of them",
+            True,
+        ),
         ("kafka.common.errors.RecordTooLargeException: The message is 9 bytes", "too large (The message is 9 bytes)", True),
         (
             "Some data may have been lost in Kafka any more;\nReason: Partitions Set(t-1) have been deleted.\n=",

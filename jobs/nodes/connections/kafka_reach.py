@@ -14,6 +14,10 @@ from jobs.nodes.going_on import JOB_GOES_ON
 from jobs.nodes.node_error import Outage, outage_error
 
 _SILENT_SECONDS = 3
+#: Takes those that are named and those that are read.
+OTHER_PARTITIONS = "the start or end offsets name the partitions {0}, where {1} are read; give each of these an offset, and no other"
+#: Takes the first offset, the one before which reading ends, topic and partition.
+END_BEFORE_START = "{2}-{3} would be read from {0} on, and to before {1}: the end lies before the start; correct one of them"
 Act = Literal["reading", "writing"]
 
 
@@ -52,7 +56,14 @@ _MEANINGS = (
     ),
     _Meaning(
         r"(?:must specify all TopicPartitions|offsets don't match what are assigned)[^:]*Specified: \w*\((.*?)\)\s+Assigned: \w*\((.*?)\)",
-        "the start or end offsets name the partitions {0}, where {1} are read; give each of these an offset, and no other",
+        OTHER_PARTITIONS,
+        permanent=True,
+        kind="user",
+        only="reading",
+    ),
+    _Meaning(
+        r"(?:resolved|specified) start \w+ (\d+) is greater than the (?:resolved )?end \w+ (\d+) for topic (\S+) partition (\d+)",
+        END_BEFORE_START,
         permanent=True,
         kind="user",
         only="reading",

@@ -21,6 +21,7 @@ from jobs.nodes.node_error import reworded
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.schema_registry import registry_json_schema, registry_schemas
+from jobs.nodes.sources.kafka_bounds import bounds_check, form_check
 from jobs.nodes.sources.kafka_config import KafkaSourceConfig
 from jobs.nodes.sources.kafka_places import places_options
 from jobs.nodes.sources.kafka_positions import KafkaPositions
@@ -127,8 +128,10 @@ class KafkaSource(ReadsLog, TellsUnreadFields, Source[KafkaSourceConfig]):
         config = context.config
         if not context.schema_only or not config.columns:
             _check_topics(context)
-        if context.mode == "stream" and not context.schema_only:
-            _check_same_topics(context)
+        if context.schema_only:
+            form_check(context)
+        elif not context.for_script:
+            _check_places(context)
         metadata = _METADATA if config.metadata else {}
         avro = _avro_registered(context) if config.format == "avro" and config.registry_connection else None
         schema = self._schema(spark, context, avro)
@@ -176,6 +179,15 @@ def _ends(admin: KafkaAdmin, places: Collection[Place]) -> dict[Place, int]:
 
 def _known_topics(context: NodeContext[KafkaSourceConfig]) -> KnownTopics:
     return KnownTopics(context.work_dir / "topic_ids.json", KafkaAdmin(context.connection(context.config.connection)))
+
+
+def _check_places(context: NodeContext[KafkaSourceConfig]) -> None:
+    if context.mode == "stream":
+        _check_same_topics(context)
+    try:
+        bounds_check(context)
+    except NodeError as error:
+        raise reworded(error, f"reading {context.config.topic}: {error.message}") from error
 
 
 def _check_same_topics(context: NodeContext[KafkaSourceConfig]) -> None:

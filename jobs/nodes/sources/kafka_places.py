@@ -36,9 +36,13 @@ class ReadPlaces:
             return [topic for topic in topics if re.fullmatch(self.topic, topic)]
         return [topic for topic in self.names if topic in topics]
 
+    def partitions_of(self, topics: Mapping[str, int]) -> list[tuple[str, int]]:
+        """Each partition of `topics` (topic → partitions) that is read, with its topic."""
+        return [(topic, number) for topic in self.among(topics) for number in self.partitions or range(topics[topic])]
+
     def number(self, topics: Mapping[str, int]) -> int:
         """How many partitions of `topics` (topic → partitions) are read."""
-        return sum(len(self.partitions) or topics[topic] for topic in self.among(topics))
+        return len(self.partitions_of(topics))
 
     def missing(self, topics: Mapping[str, int]) -> str:
         """What is to be read and is not among `topics`, in words; "" if all is there. A pattern may match topics to come."""
