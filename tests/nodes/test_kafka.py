@@ -176,7 +176,9 @@ def test_avro_messages_of_several_versions_are_read_as_the_newest_of_the_registr
             source.node.read(spark, source.context).collect()
         assert source.node.needs_to_begin(source.context) == ""
         unknown = build("source.kafka", config | {"subject": "other"}, connections=known, limits=limits)
-        with pytest.raises(NodeError, match='asking registry "registry" for other: it has no such subject; name another in "Subj') as caught:
+        with pytest.raises(
+            NodeError, match='asking registry "registry" for other: it has no such subject; name another in "Subj'
+        ) as caught:
             unknown.node.read(spark, unknown.context)
     assert caught.value.field == "subject"
     with pytest.raises(SystemAway, match=f'asking registry "registry" for {topic}-value: '):
