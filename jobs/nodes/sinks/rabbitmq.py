@@ -11,6 +11,7 @@ from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import empty_frame
 from jobs.nodes.connections.rabbitmq_client import RabbitMQSettings, rabbitmq_channel, rabbitmq_silent
 from jobs.nodes.form import ColumnName, connection_field, hints
+from jobs.nodes.retry_note import RetryNote
 from jobs.nodes.roll_back import Hindrance
 from jobs.nodes.sinks.messages import (
     MessageFormatName,
@@ -70,8 +71,10 @@ class RabbitMQSinkConfig(base.Config):
 class RabbitMQSink(Sink[RabbitMQSinkConfig]):
     """Writes each row as a message to a RabbitMQ exchange, confirmed by the broker.
 
-    Bounded and unbounded input. At least once: after a failure the messages of the last batch may come again; name the columns
-    that tell them apart, and readers can drop repeats by message_id.
+    Bounded and unbounded input. At least once: after a failure the messages of the last batch may come again; so may those under way,
+    up to 1,000 a task, when a line breaks or a message of no more than 64 KiB is too large for the broker. Of those that a full queue
+    refuses none comes twice, unless another queue took it. Name the columns that tell messages apart, and readers can drop repeats by
+    message_id.
     """
 
     type = "sink.rabbitmq"
@@ -85,6 +88,13 @@ class RabbitMQSink(Sink[RabbitMQSinkConfig]):
     summary_template = "{exchange} {routing_key}{routing_key_column}"
 
     def waits_for(self, context: NodeContext[RabbitMQSinkConfig]) -> str:
+        """Also while messages are sent again; why stands in brackets then."""
+        if silent := self.needs_to_begin(context):
+            return silent
+        words = RetryNote.of(context.work_dir).words()
+        return f"rabbitmq {context.config.connection} ({words})" if words else ""
+
+    def needs_to_begin(self, context: NodeContext[RabbitMQSinkConfig]) -> str:
         return rabbitmq_silent(context.connection(context.config.connection))
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[RabbitMQSinkConfig]) -> None:
@@ -135,7 +145,15 @@ class RabbitMQSink(Sink[RabbitMQSinkConfig]):
 
         config = context.config
         connection = context.connection(config.connection)
-        sender = RabbitMQSender(config, connection, context.node_id, _act(connection.name), batch.fails_at_rejected, batch.rejections)
+        sender = RabbitMQSender(
+            config,
+            connection,
+            context.node_id,
+            _act(connection.name),
+            batch.fails_at_rejected,
+            batch.rejections,
+            RetryNote.of(context.work_dir),
+        )
         return sent_by_tasks(_messages(frame, context, keeps_rows=batch.rejections is not None), sender)
 
 
