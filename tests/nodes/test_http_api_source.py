@@ -56,6 +56,16 @@ def test_pages_become_batches_and_each_record_one_row(spark: SparkSession, build
     assert server.requests[0].headers["Authorization"] == "Bearer canary-4711"
 
 
+@pytest.mark.parametrize(("pointer", "told"), [("/nope", True), ("/total", False), ("", False)])
+def test_a_pointer_to_no_total_is_told_while_a_job_is_drawn(spark: SparkSession, build: Build, pointer: str, told: bool):
+    with api_server(paged(20)) as server:
+        built = source(build, server, {"total_pointer": pointer, "columns": []}, schema_only=True)
+        built.node.read(spark, built.context)
+    words = 'the first page has no whole number at "/nope": correct the total pointer, or leave it empty'
+    cautions = [(caution.field, caution.message) for caution in built.node.cautions(built.context, [])]
+    assert cautions == ([("total_pointer", words)] if told else [])
+
+
 def test_a_run_after_the_end_finds_only_what_is_new(spark: SparkSession, build: Build, tmp_path: Path):
     with api_server(paged(20, total=False)) as server:
         built = source(build, server, mode="stream")

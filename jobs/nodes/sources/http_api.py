@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from jobs.nodes.base import NodeContext, NodeError, Source
+from jobs.nodes.base import Caution, NodeContext, NodeError, Source
 from jobs.nodes.columns import empty_frame, rejected_schema, sampled_names_check, schema_of
 from jobs.nodes.durable_text import text_place
 from jobs.nodes.hand_positions import HandPositions
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from jobs.nodes.page_styles import Page
     from jobs.nodes.page_walk import PageWalk
 
 #: So many pages are asked for one with records.
@@ -55,8 +57,19 @@ class HttpApiSource(Source[HttpApiConfig]):
     hand_positions: ClassVar[HandPositions | None] = PagePositions()
     own_places = {"path": PLACES, "body": PLACES, "parameters": PLACES}
 
+    def __init__(self) -> None:
+        self._lacks_total = False
+
     def plain_fault(self, context: NodeContext[HttpApiConfig]) -> str:
         return "" if context.config.columns else sign_in_fault(context)
+
+    def cautions(self, context: NodeContext[HttpApiConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
+        """Of the page that the columns are taken from: where they are listed, the API is not asked while a job is drawn."""
+        pointer, cautions = context.config.total_pointer, super().cautions(context, arriving)
+        if not pointer or not self._lacks_total:
+            return cautions
+        message = f'the first page has no whole number at "{pointer}": correct the total pointer, or leave it empty'
+        return [*cautions, Caution("total_pointer", message, "total.missing")]
 
     def waits_for(self, context: NodeContext[HttpApiConfig]) -> str:
         from jobs.nodes.connections.http_api_check import api_awaited
@@ -75,7 +88,7 @@ class HttpApiSource(Source[HttpApiConfig]):
     def read(self, spark: SparkSession, context: NodeContext[HttpApiConfig]) -> DataFrame:
         from jobs.nodes.readers.http_pages import HttpPages
 
-        schema = _schema(spark, context)
+        schema = self._schema(spark, context)
         if context.schema_only:
             return empty_frame(spark, rejected_schema(schema))
         in_workers_shared(lambda: spark.dataSource.register(HttpPages))
@@ -92,39 +105,40 @@ class HttpApiSource(Source[HttpApiConfig]):
         reader: Any = spark.read if context.mode == "batch" else spark.readStream.name(context.stream_name)
         return records_typed(reader.format(HttpPages.name()).options(**options).load(), schema, plainly=context.for_script)
 
+    def _schema(self, spark: SparkSession, context: NodeContext[HttpApiConfig]) -> StructType:
+        """What the form lists, else that of the first page with records; a stream keeps it, so that a restart reads the same types."""
+        from pyspark.sql.types import StructType
+
+        from jobs.nodes.page_requests import page_walk
+
+        if context.config.columns:
+            return schema_of(context.config.columns)
+        kept = context.work_dir / "sampled_schema.json"
+        if context.mode == "stream" and kept.is_file():
+            return StructType.fromJson(json.loads(kept.read_text(encoding="utf-8")))
+        with closing(page_walk(context.config, context.connection(context.config.connection), context.limits)) as walk:
+            page = _first_page(walk)
+        if page is None:
+            message = "reading an API: the first page is empty, so it tells no columns; list the columns"
+            raise NodeError(message, kind="user", field="columns")
+        self._lacks_total = page.total is None
+        schema = spark.read.json(spark.sparkContext.parallelize(page.records, 1)).schema
+        sampled_names_check(schema.names, "the records of the first page")
+        if context.mode == "stream" and not context.schema_only:
+            text_place(kept, schema.json())
+        return schema
+
 
 def _pages(context: NodeContext[HttpApiConfig]) -> Path:
     return (context.work_dir / "pages").resolve()
 
 
-def _schema(spark: SparkSession, context: NodeContext[HttpApiConfig]) -> StructType:
-    """What the form lists, else that of the first page with records; a stream keeps it, so that a restart reads the same types."""
-    from pyspark.sql.types import StructType
-
-    from jobs.nodes.page_requests import page_walk
-
-    if context.config.columns:
-        return schema_of(context.config.columns)
-    kept = context.work_dir / "sampled_schema.json"
-    if context.mode == "stream" and kept.is_file():
-        return StructType.fromJson(json.loads(kept.read_text(encoding="utf-8")))
-    with closing(page_walk(context.config, context.connection(context.config.connection), context.limits)) as walk:
-        records = _first_records(walk)
-    if not records:
-        raise NodeError("reading an API: the first page is empty, so it tells no columns; list the columns", kind="user", field="columns")
-    schema = spark.read.json(spark.sparkContext.parallelize(records, 1)).schema
-    sampled_names_check(schema.names, "the records of the first page")
-    if context.mode == "stream" and not context.schema_only:
-        text_place(kept, schema.json())
-    return schema
-
-
-def _first_records(walk: PageWalk) -> tuple[str, ...]:
-    """Of the first page that holds some, if there is one near: a chain may begin with empty pages."""
+def _first_page(walk: PageWalk) -> Page | None:
+    """The first that holds records, if there is one near: a chain may begin with empty pages."""
     position = walk.start()
     for _ in range(_MOST_SAMPLED):
         pages, following = walk.batch(position, 1)
         if following == position or any(page.records for page in pages):
-            return pages[0].records if pages else ()
+            return pages[0] if pages else None
         position = following
-    return ()
+    return None
