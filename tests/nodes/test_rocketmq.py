@@ -160,6 +160,13 @@ def test_a_start_at_a_time_or_at_offsets(spark: SparkSession, build: Build, rock
     assert found(start="time", start_time=since) == ["new"]
     assert found(start="offsets", start_offsets='{"broker-a/0": 1}') == ["new", "old-2"]
     assert found(start="offsets", start_offsets='{"broker-a/0": -1, "broker-a/1": -2}') == ["new"]
+    with pytest.raises(Exception, match="node error") as caught:
+        found(start="offsets", start_offsets='{"broker-a/0": 1, "broker-a/9": 1}')
+    carried = node_error_in(str(caught.value))
+    assert carried is not None
+    assert (carried.error.field, carried.error.permanent) == ("start_offsets", True)
+    told = f"the start offsets name broker-a/9, but the queues of topic {topic} are now broker-a/0, broker-a/1; correct the start offsets"
+    assert carried.error.message == told
 
 
 def stream(build: Build, server: RocketmqServer, topic: str, **config: Any) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from jobs.nodes.node_error import NodeError
 from jobs.nodes.rocketmq.client import RocketMq, RocketmqAway
-from jobs.nodes.rocketmq.route import Queue
+from jobs.nodes.rocketmq.route import Queue, Route
 
 Offsets = Mapping[Queue, int]
 _OLDEST, _NEWEST = -2, -1
@@ -52,9 +53,13 @@ def written_offsets(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def begin(client: RocketMq, topic: str, start: Start) -> dict[Queue, int]:
-    """The first offset to read of each queue there is; one that is not named among offsets begins at its oldest message."""
+    """The first offset to read of each queue there is; one that is not named among offsets begins at its oldest message.
+
+    NodeError where they name a queue that is not there.
+    """
     route = client.route(topic)
     named = dict(start.offsets)
+    _there_check(named, route, topic)
 
     def first(queue: Queue) -> int:
         address = route.addresses[queue.broker]
@@ -66,6 +71,19 @@ def begin(client: RocketMq, topic: str, start: Start) -> dict[Queue, int]:
         return client.oldest(address, topic, queue) if given == _OLDEST else given
 
     return {queue: first(queue) for queue in route.readable}
+
+
+def _there_check(named: Iterable[str], route: Route, topic: str) -> None:
+    """Permanent where a broker that is there has not the queue: one that is away may come back with it."""
+    if lacking := sorted({Queue.of_text(name) for name in named}.difference(route.readable)):
+        words = ", ".join(map(str, lacking))
+        there = ", ".join(map(str, route.readable))
+        raise NodeError(
+            f"the start offsets name {words}, but the queues of topic {topic} are now {there}; correct the start offsets",
+            permanent=any(queue.broker in route.addresses for queue in lacking),
+            kind="user",
+            field="start_offsets",
+        )
 
 
 def newest(client: RocketMq, topic: str, *, of_some: bool = False) -> dict[Queue, int]:
