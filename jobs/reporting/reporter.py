@@ -35,6 +35,9 @@ from jobs.services.metrics import Rejected, Reported, counts_read
 #: Rejected rows kept of one node and batch, and characters of each.
 REJECTED_MOST = 100
 REJECTED_LENGTH = 10_000
+#: Of the rows of one message to who watches, and of each of them: as many as a page shows.
+PRINTED_MOST = 500
+PRINTED_LENGTH = 4_000
 _PRINTED_SECONDS = 0.5
 #: Earlier retries are forgotten once an attempt has committed a batch after running for so long, and for so many checkpoint intervals.
 HEALTHY_SECONDS, HEALTHY_INTERVALS = 600.0, 3
@@ -158,7 +161,8 @@ class Reporter:
     def _printed(self, event: RowsPrinted) -> None:
         """To who watches; the sink itself has written them to the log."""
         if self._is_due("printed", event.node_id):
-            message = broadcast.PrintedMessage(node_id=event.node_id, batch_id=event.batch_id, rows=list(event.rows))
+            rows = [row[:PRINTED_LENGTH] for row in event.rows[:PRINTED_MOST]]
+            message = broadcast.PrintedMessage(node_id=event.node_id, batch_id=event.batch_id, rows=rows)
             broadcast.execution_message(self.execution_id, message, project=self._project)
 
     def _progressed(self, event: Progressed) -> None:
