@@ -438,6 +438,20 @@ def test_a_missing_table_that_must_not_be_made_is_named(spark: SparkSession, bui
     assert caught.value.field == "table"
 
 
+@pytest.mark.postgres
+@pytest.mark.server
+def test_a_missing_schema_is_told_while_the_job_is_drawn(spark: SparkSession, build: Build, postgres_database: Database):
+    def check(table: str) -> None:
+        sink = build("sink.jdbc", {"connection": "db", "table": table}, connections=postgres_database.connections)
+        sink.node.check(spark, people(spark).schema, sink.context)
+
+    ((schema,),) = postgres_database.rows("SELECT current_schema()")
+    check(f"{schema}.people")
+    with pytest.raises(NodeError, match="schema nowhere does not exist; create the schema, or correct the table's name") as caught:
+        check("nowhere.people")
+    assert (caught.value.permanent, caught.value.field) == (True, "table")
+
+
 def test_a_column_the_table_lacks_is_named_with_those_it_has(spark: SparkSession, build: Build, database: Database):
     database.run("CREATE TABLE people (id integer)")
     with pytest.raises(NodeError, match="has no column name; its columns are id"):

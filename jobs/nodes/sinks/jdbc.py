@@ -34,6 +34,7 @@ from jobs.nodes.sinks.jdbc_table import (
     PROVENANCE,
     columns_add,
     columns_matched,
+    new_place_check,
     new_table_check,
     provenance,
     schema_written,
@@ -110,6 +111,7 @@ class JdbcSink(ReplacesByKeys, Sink[JdbcSinkConfig]):
             if dialect.columns(cursor, table):
                 table_check(dialect, cursor, schema, table, context.config)
             else:
+                new_place_check(dialect, cursor, table)
                 new_table_check(schema, table, context.config)
 
     def write(self, frame: DataFrame, batch: Batch, context: NodeContext[JdbcSinkConfig]) -> Written:

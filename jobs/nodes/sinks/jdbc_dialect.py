@@ -170,6 +170,10 @@ class Dialect(ABC):
     def columns(self, cursor: Any, table: TableName) -> list[TargetColumn]:
         """The columns of `table`, empty when there is no such table."""
 
+    def has_schema(self, cursor: Any, table: TableName) -> bool:
+        """False where `table` names a schema that is known not to be there."""
+        return True
+
     @abstractmethod
     def has_unique_key(self, cursor: Any, table: TableName, keys: Sequence[str]) -> bool:
         """Whether exactly `keys` are held unique by the table."""

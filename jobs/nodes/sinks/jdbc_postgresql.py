@@ -87,6 +87,11 @@ class PostgresqlDialect(Dialect):
         )
         return [TargetColumn(*row) for row in cursor.fetchall()]
 
+    def has_schema(self, cursor: Any, table: TableName) -> bool:
+        if table.schema:
+            cursor.execute("SELECT to_regnamespace(%s) IS NOT NULL", (self.quoted(table.schema),))
+        return not table.schema or bool(cursor.fetchone()[0])
+
     def has_unique_key(self, cursor: Any, table: TableName, keys: Sequence[str]) -> bool:
         """ON CONFLICT takes none that may wait for the end of the transaction."""
         cursor.execute(

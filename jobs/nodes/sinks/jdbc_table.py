@@ -42,6 +42,12 @@ def new_table_check(schema: StructType, table: TableName, config: JdbcSinkConfig
     _provenance_check([], written, config)
 
 
+def new_place_check(dialect: Dialect, cursor: Any, table: TableName) -> None:
+    """NodeError where there is no schema to make the table in."""
+    if not dialect.has_schema(cursor, table):
+        raise user_error(f"schema {table.schema} does not exist; create the schema, or correct the table's name", "table")
+
+
 def table_check(dialect: Dialect, cursor: Any, schema: StructType, table: TableName, config: JdbcSinkConfig) -> None:
     """NodeError unless one that is there has our columns, or is to get them, and tells rows apart by the keys."""
     target, written = dialect.columns(cursor, table), schema_written(schema, config)
