@@ -91,7 +91,8 @@ def _field_rows(schema: Mapping[str, Any], above: str) -> Iterator[str]:
         when = f" Only with `{field['x-when'].replace('&', '` and `')}`." if field.get("x-when") else ""
         default = "required" if name in required else _value(field.get("default"))
         example = _value(field["examples"][0]) if field.get("examples") else ""
-        yield f"| `{above}{name}` | {_cell(field.get('description', ''))}{_cell(when)} | {_values(field)} | {default} | {example} |"
+        told = _cell(field.get("description", "")).replace("__", r"\_\_")  # else what stands between two of them is bold
+        yield f"| `{above}{name}` | {told}{_cell(when)} | {_values(field)} | {default} | {example} |"
         if isinstance(field.get("items"), Mapping):
             yield from _field_rows(field["items"], f"{above}{name}[].")
 

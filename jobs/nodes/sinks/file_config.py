@@ -63,7 +63,10 @@ class FileSinkConfig(base.Config):
     )
     partition_by: tuple[ColumnName, ...] = Field(
         (),
-        description="Columns whose values become folders, such as carrier=UA.",
+        description=(
+            "Columns whose values become folders, such as carrier=UA; "
+            "an empty text and a null both go to carrier=__HIVE_DEFAULT_PARTITION__."
+        ),
         examples=[["carrier"]],
         json_schema_extra=hints("columns", half=True),
     )
