@@ -1,4 +1,4 @@
-"""`sink.rabbitmq` where a broker takes some messages and refuses others."""
+"""`sink.rabbitmq` where a broker takes some messages and refuses others, and where its form names no target."""
 
 import time
 from collections.abc import Iterator
@@ -9,15 +9,19 @@ from uuid import uuid4
 import pyarrow as pa
 import pytest
 
+from jobs.nodes.config_problems import config_problems
 from jobs.nodes.connections.rabbitmq_client import RabbitMQAway
 from jobs.nodes.retry_note import RetryNote
 from jobs.nodes.sinks import rabbitmq_publishing as publishing
+from jobs.nodes.sinks.rabbitmq import RabbitMQSink, RabbitMQSinkConfig
 from jobs.nodes.sinks.rabbitmq_publishing import RabbitMQSender
 from jobs.nodes.worker_errors import WorkerFailure
 from tests.nodes.conftest import Build, Built
 from tests.nodes.test_rabbitmq import connections
 from tests.servers.rabbitmq import LARGEST, RabbitMQServer
 from tests.servers.waiting import wait_until
+
+KEY_MISSING = "no message can arrive: the default exchange takes the routing key for a queue's name"
 
 
 @pytest.fixture
@@ -98,3 +102,28 @@ def test_a_message_that_is_too_large_sends_no_other_twice(build: Build, rabbitmq
         assert sent(built, values) == (298, 2)
         assert taken(rabbitmq_server, queue, until=298) == [value for value in values if len(value) < LARGEST]
         line.channel().queue_delete(queue)
+
+
+def test_a_form_that_names_neither_exchange_nor_key_is_refused_at_the_key() -> None:
+    (problem,) = config_problems(RabbitMQSinkConfig, {"connection": "main"})
+    assert (problem.pointer, KEY_MISSING in problem.message) == ("/routing_key", True)
+    for named in ({"exchange": "all"}, {"routing_key": "orders"}, {"routing_key_column": "to"}):
+        RabbitMQSinkConfig.model_validate({"connection": "main", **named})
+
+
+def cautions(build: Build, **config: object) -> list[tuple[str, str]]:
+    built = build("sink.rabbitmq", {"connection": "main", **config})
+    return [(caution.field, caution.message) for caution in RabbitMQSink().cautions(built.context, [])]
+
+
+def test_what_goes_nowhere_and_is_not_checked_is_warned_of(build: Build) -> None:
+    ((field, message),) = cautions(build, mandatory=False)
+    assert (field, KEY_MISSING in message) == ("routing_key", True)
+
+
+def test_a_key_beside_a_column_of_keys_is_said_to_serve_rows_without_one(build: Build) -> None:
+    ((field, message),) = cautions(build, routing_key="orders", routing_key_column="to")
+    assert field == "routing_key"
+    assert message.startswith("only rows without a value in to take it")
+    assert not cautions(build, routing_key="orders")
+    assert not cautions(build, routing_key_column="to")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from jobs.nodes import base
-from jobs.nodes.base import Batch, NodeContext, NodeError, Sink, Written
+from jobs.nodes.base import Batch, Caution, NodeContext, NodeError, Sink, Written
 from jobs.nodes.columns import empty_frame
+from jobs.nodes.config_refused import ConfigRefused
 from jobs.nodes.connections.rabbitmq_client import RabbitMQSettings, rabbitmq_channel, rabbitmq_silent
 from jobs.nodes.form import ColumnName, connection_field, hints
 from jobs.nodes.retry_note import RetryNote
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+_NO_TARGET = (
+    "no message can arrive: the default exchange takes the routing key for a queue's name, and there is none; give an exchange, a routing "
+    "key or the column that holds it"
+)
 _CONTENT_TYPES = {"json": "application/json", "text": "text/plain"}
 
 
@@ -44,7 +50,7 @@ class RabbitMQSinkConfig(base.Config):
     routing_key: str = Field("", max_length=255, description="The routing key of every message.", examples=["orders.new"])
     routing_key_column: OptionalColumn = Field(
         "",
-        description="The column that holds each message's routing key, instead of one for all.",
+        description="The column that holds each message's routing key; a row without a value there takes the one above.",
         examples=["country"],
         json_schema_extra=hints("column", advanced=True),
     )
@@ -66,6 +72,16 @@ class RabbitMQSinkConfig(base.Config):
         examples=[True],
         json_schema_extra=hints(advanced=True),
     )
+
+    @property
+    def has_target(self) -> bool:
+        return bool(self.exchange or self.routing_key or self.routing_key_column)
+
+    @model_validator(mode="after")
+    def _arrives(self) -> RabbitMQSinkConfig:
+        if self.mandatory and not self.has_target:  # else the broker drops all without a word, and such a job has run
+            raise ConfigRefused(_NO_TARGET, "routing_key")
+        return self
 
 
 class RabbitMQSink(Sink[RabbitMQSinkConfig]):
@@ -96,6 +112,18 @@ class RabbitMQSink(Sink[RabbitMQSinkConfig]):
 
     def needs_to_begin(self, context: NodeContext[RabbitMQSinkConfig]) -> str:
         return rabbitmq_silent(context.connection(context.config.connection))
+
+    def cautions(self, context: NodeContext[RabbitMQSinkConfig], arriving: Sequence[StructType]) -> Sequence[Caution]:
+        config = context.config
+        if not config.has_target:
+            return [Caution("routing_key", _NO_TARGET, "target.missing")]
+        if config.routing_key and config.routing_key_column:
+            column = config.routing_key_column
+            message = (
+                f"only rows without a value in {column} take it, the others have their key there; empty one of the two if that is wrong"
+            )
+            return [Caution("routing_key", message, "key.beside")]
+        return ()
 
     def begin(self, spark: SparkSession, schema: StructType, context: NodeContext[RabbitMQSinkConfig]) -> None:
         self.check(spark, schema, context)
