@@ -1,4 +1,7 @@
-"""A store by its address: `s3://bucket/folder`, and every other that fsspec knows, `hdfs://…` among them."""
+"""A store by its address: `s3://bucket/folder`, and every other that fsspec knows, `hdfs://…` among them.
+
+Their libraries, which take their time, are loaded where a store is asked for.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-
-import fsspec
 
 from checkpoints.stores.base import StorageUnfit
 from checkpoints.stores.objects import ObjectStorage
@@ -61,6 +62,8 @@ def name_of(address: str) -> str:
 
 def storage_at(address: str, access: Access) -> ObjectStorage:
     """The store at `address`; nothing is asked yet. StorageUnfit where no library for it is installed, or it holds a password."""
+    import fsspec
+
     name, parts = name_of(address), urlsplit(address)
     if parts.password is not None:
         raise StorageUnfit("its address holds a password, which would be shown: give it by the variables for that")
@@ -76,13 +79,15 @@ def storage_at(address: str, access: Access) -> ObjectStorage:
 
 
 def _any(address: str, access: Access) -> Store:
+    import fsspec
+
     files, base = fsspec.core.url_to_fs(address, skip_instance_cache=True, **access.options)
     return _AnyStore(name_of(address), files, base)
 
 
 def _s3(base: str, access: Access) -> Store:
     """Signed with the key that is given, else as the machine is; many stores know no newer checksums."""
-    from s3fs import S3FileSystem  # its libraries take their time
+    from s3fs import S3FileSystem
 
     from jobs.nodes.connections.s3 import S3Store
 
