@@ -53,7 +53,7 @@ class NodeTypeSpec:
     resolved_config: Callable[[Mapping[str, Any]], dict[str, Any]]
     #: The places of a config that hold something else than the text that belongs there. Never raises.
     no_texts: Callable[[Mapping[str, Any]], list[tuple[str | int, ...]]] = lambda config: []
-    boundedness: str = ""
+    boundedness: Literal["", "bounded", "unbounded", "both"] = ""
     guarantee: str = ""
     #: What becomes of a row when something fails, with this config: "exactly once" and the like; "" of flows that do no more. Never raises.
     guarantee_of: Callable[[Mapping[str, Any]], str] = lambda config: ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -14,6 +15,7 @@ NODE_GROUP = "pipeline_web.nodes"
 CONNECTION_GROUP = "pipeline_web.connections"
 
 Made = TypeVar("Made")
+_ELSEWHERE = re.compile(r"\s*For further information visit \S+")
 
 
 class Unfit(Exception):
@@ -51,6 +53,11 @@ def package_of(point: EntryPoint) -> str:
     return f"package {point.dist.name} {point.dist.version}" if point.dist else point.value
 
 
+def raised_words(error: BaseException) -> str:
+    """What other people's code raised, without the pages that pydantic names behind each of its reasons."""
+    return f"{type(error).__name__}: {_ELSEWHERE.sub('', str(error))}"
+
+
 def judged(name: str, load: Callable[[], Any], make: Callable[[Any], Made], package: str = "") -> Made | Missing:
     """What `make` makes of the loaded object, or why there is none, which is logged too.
 
@@ -61,7 +68,7 @@ def judged(name: str, load: Callable[[], Any], make: Callable[[Any], Made], pack
     except Unfit as error:
         reason = str(error)
     except (Exception, SystemExit) as error:
-        reason = f"{type(error).__name__}: {error}"
+        reason = raised_words(error)
     reason += f" ({package})" if package else ""
     logger.warning('"%s" is left out: %s', name, reason)
     return Missing(name, reason)

@@ -13,6 +13,7 @@ from jobs.dag.problems import Problem
 from jobs.nodes.base import NOT_IN_REAL_TIME, Flow, NodeType, Sink, Source
 from jobs.nodes.config_problems import config_problems, config_resolved, no_texts
 from jobs.nodes.connection_kind import ConnectionKind
+from jobs.nodes.declared import declared
 from jobs.nodes.form import form_schema, sql_fields
 from jobs.nodes.plugins import CONNECTION_GROUP, NODE_GROUP, Made, Missing, Unfit, brought, installed_points, judged, package_of
 
@@ -152,13 +153,14 @@ def _imported(path: str) -> Any:
 
 def _node(name: str, found: Any) -> tuple[type[NodeType[Any]], NodeTypeSpec]:
     """The class with its face; Unfit, or whatever a class that lacks something raises."""
-    if not (isinstance(found, type) and issubclass(found, NodeType)):
-        raise Unfit("its entry point does not name a class below NodeType")
+    if not (isinstance(found, type) and issubclass(found, Source | Flow | Sink)):
+        raise Unfit("its entry point does not name a class below Source, Flow or Sink")
     if found.type != name:
         raise Unfit(f'its class says it is "{found.type}"')
-    if name.split(".", 1)[0] != found.family:
+    if not name.removeprefix(f"{found.family}.") or not name.startswith(f"{found.family}."):
         raise Unfit(f'it is a {found.family}: its name has to begin with "{found.family}."')
-    return found, _spec(found)
+    found()  # what lacks a method would otherwise break the jobs that use it
+    return found, declared(_spec(found))
 
 
 def _kind(name: str, found: Any) -> ConnectionKind:

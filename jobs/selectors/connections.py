@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from jobs.models import Connection
 from jobs.nodes.base import Limits, NodeError
+from jobs.nodes.plugins import raised_words
 from jobs.nodes.registry import REGISTRY
 from jobs.selectors.access import projects_visible
 from jobs.selectors.connection_use import connection_users
@@ -109,7 +110,7 @@ def _kind_out(name: str, kind: "ConnectionKind", limits: Limits) -> ConnectionKi
         return _unusable(name, kind.title, kind.icon, error.message)
     except Exception as error:  # a package's fault must not take all the other kinds away
         logger.exception("the kind of connection %s cannot be shown", name)
-        reason = f"this kind of connection could not be loaded: {type(error).__name__}: {error}"
+        reason = f"this kind of connection could not be loaded: {raised_words(error)}"
         return _unusable(name, name, "plug-off", reason)
 
 

@@ -147,7 +147,7 @@ def test_a_plugin_adds_a_type_but_cannot_replace_one_of_ours():
     catalogue = NodeRegistry(NODE_TYPES, {}, plugins=lambda: points).catalogue()
     assert catalogue["sink.print"].available
     assert 'its class says it is "flow.filter_rows"' in catalogue["flow.other"].unavailable_reason
-    assert "does not name a class below NodeType" in catalogue["sink.odd"].unavailable_reason
+    assert "does not name a class below Source, Flow or Sink" in catalogue["sink.odd"].unavailable_reason
 
 
 @pytest.mark.slow

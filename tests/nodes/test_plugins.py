@@ -50,6 +50,10 @@ class Misplaced(Untitled):
     type = "sink.misplaced"
     title = "Misplaced"
 
+class Misdeclared(Untitled):
+    type = "flow.misdeclared"
+    title = None
+
 class Formless(ConnectionKind):
     kind = "formless"
     title = "Formless"
@@ -95,6 +99,7 @@ source.gone = no_such_module:Source
 source.file = broken_parts:Untitled
 flow.untitled = broken_parts:Untitled
 sink.misplaced = broken_parts:Misplaced
+flow.misdeclared = broken_parts:Misdeclared
 flow.exits = broken_exits:Flow
 
 [pipeline_web.connections]
@@ -256,6 +261,7 @@ def test_the_api_shows_what_packages_bring_and_what_is_broken(browser: Client) -
     types = results(browser, "/api/node-types", "type")
     assert types["source.redis_stream"]["schema"]["required"] == ["connection", "stream", "columns"]
     assert "no_such_module" in types["source.gone"]["unavailable_reason"]
+    assert "its title is None: title must be text" in types["flow.misdeclared"]["unavailable_reason"]
     kinds = results(browser, "/api/connection-kinds", "kind")
     assert list(kinds) == sorted(kinds)
     assert (kinds["redis"]["available"], kinds["redis"]["secrets"]) == (True, {"password": "Password"})

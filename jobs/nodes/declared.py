@@ -1,0 +1,24 @@
+"""Whether what a node type declares is what is shown of it: found out once, where it is loaded, for it may be another package's."""
+
+from __future__ import annotations
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_json
+
+from jobs.dag.catalogue import NodeTypeSpec
+from jobs.nodes.config_problems import config_problem
+from jobs.nodes.node_context import Config
+from jobs.nodes.plugins import Unfit
+
+_SPEC = TypeAdapter(NodeTypeSpec)
+
+
+def declared(spec: NodeTypeSpec) -> NodeTypeSpec:
+    """`spec`, each field of the type it says. Unfit names the first that is not; a form that is no JSON is pydantic's own error."""
+    to_json(spec.schema)
+    try:
+        return _SPEC.validate_python({**vars(spec), "ports": [getattr(port, "__dict__", port) for port in spec.ports]})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise Unfit(f"its {place} is {first['input']!r:.100}: {config_problem(Config, first).message}") from None
