@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from jobs.engine.awaiting import BOUNDED_WAIT_SECONDS, awaited
@@ -86,16 +87,20 @@ class Receiving:
 
     def _begin(self, node_id: str) -> None:
         try:
-            self._steps.source(node_id).begin(self._steps.context(node_id, "stream"))
+            context = replace(self._steps.context(node_id, "stream"), notice=partial(self._notice, node_id))
+            self._steps.source(node_id).begin(context)
         except Exception as error:
             raise AtNode(node_id, error) from error
+
+    def _notice(self, node_id: str, words: str) -> None:
+        self._report(Noticed(words, node_id, "warning"))
 
     def _thread(self, node_id: str) -> threading.Thread:
         return threading.Thread(target=self._receive, args=(node_id,), name=f"receiving {node_id}", daemon=True)
 
     def _receive(self, node_id: str) -> None:
         source = self._steps.source(node_id)
-        context = replace(self._steps.context(node_id, "stream"), notice=lambda words: self._report(Noticed(words, node_id, "warning")))
+        context = replace(self._steps.context(node_id, "stream"), notice=partial(self._notice, node_id))
         pause = _FIRST_PAUSE_SECONDS
         patience = _Patience(bounded=context.bounded)
         while not self._stopping.is_set():

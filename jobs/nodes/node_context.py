@@ -75,7 +75,7 @@ class NodeContext(Generic[ConfigT]):
     #: Input port → the output ports of those nodes, likewise.
     input_ports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     log: Callable[[str], None] = field(default=print, repr=False)
-    #: Like `log`, of what a person must hear of: it stands among the events of the execution. Only while a source receives.
+    #: Like `log`, of what a person must hear of: it stands among the events of the execution. Only while a source begins or receives.
     notice: Callable[[str], None] = field(default=print, repr=False)
 
     @property

@@ -117,6 +117,11 @@ class KafkaSource(ReadsLog, TellsUnreadFields, Source[KafkaSourceConfig]):
     def failure_names(cls, text: str, config: KafkaSourceConfig) -> bool:
         return bool(config.places().among(topics_named(text)))
 
+    def begin(self, context: NodeContext[KafkaSourceConfig]) -> None:
+        config = context.config
+        if config.topic_is == "pattern" and not config.places().among(KafkaAdmin(context.connection(config.connection)).partitions()):
+            context.notice(f"no topic matches the pattern {config.topic}: there is nothing to read yet; correct it if there should be")
+
     def resumes(self, config: KafkaSourceConfig) -> bool:
         return not self.goes_whole(config)
 
