@@ -17,6 +17,7 @@ from jobs.engine.error_texts import first_sentence, less_advice
 from jobs.engine.file_words import unreadable_file
 from jobs.nodes.base import NodeError
 from jobs.nodes.columns import missing_column
+from jobs.nodes.config_texts import texts_in
 from jobs.nodes.expressions import ExpressionRefused
 from jobs.nodes.worker_errors import node_error_in
 
@@ -155,7 +156,7 @@ def first_line(error: BaseException) -> str:
 
 def _blamed(config: Any, needles: Sequence[str]) -> tuple[str | int, ...]:
     """Where in the config one of `needles` stands; the only text field if none does; () where that is not clear either."""
-    texts = list(texts_in(config, ()))
+    texts = list(texts_in(config))
     for needle in needles:
         if not needle:
             continue
@@ -164,15 +165,3 @@ def _blamed(config: Any, needles: Sequence[str]) -> tuple[str | int, ...]:
             if text == needle or word.search(text) or word.search(text.replace("`", "")):
                 return path
     return texts[0][0] if len(texts) == 1 else ()
-
-
-def texts_in(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Each text in a config, with the way to it."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from texts_in(item, (*path, key))
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            yield from texts_in(item, (*path, index))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from jobs.dag.sql_places import sql_bare
-from jobs.engine.analysis_problems import texts_in
 from jobs.engine.steps import LATE, Steps
 from jobs.nodes.base import Flow
+from jobs.nodes.config_texts import texts_in
 from jobs.nodes.form import sql_fields
 from jobs.nodes.kept_references import KeepsReferences
 
@@ -78,7 +78,7 @@ def _looks_aside(steps: Steps, node_id: str) -> bool:
     if not isinstance(node_type, Flow):
         return False
     expressions = config.model_dump(mode="json", include=set(sql_fields(type(config))))
-    return any(_NEIGHBOURS.search(sql_bare(text)) for _, text in texts_in(expressions, ()))
+    return any(_NEIGHBOURS.search(sql_bare(text)) for _, text in texts_in(expressions))
 
 
 def query_plans(steps: Steps) -> tuple[QueryPlan, ...]:

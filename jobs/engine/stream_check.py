@@ -10,13 +10,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.engine.analysis_problems import first_line, texts_in
+from jobs.engine.analysis_problems import first_line
 from jobs.engine.counts import NoCounter
 from jobs.engine.failure import AtNode
 from jobs.engine.frames import Frames
 from jobs.engine.grouping import sends_again, ways_to
 from jobs.engine.steps import Steps
 from jobs.nodes.base import Flow, NodeError
+from jobs.nodes.config_texts import texts_in
 
 #: What a stream lets begin and never ends, or gives only once in its life.
 _NEVER_DONE: Mapping[str, str] = {
@@ -124,7 +125,7 @@ class StreamCheck:
     def _looks_aside_in(self, node_id: str) -> str:
         """The field whose expression may look at a row's neighbours, as "columns/0/expression"; "" if there is none."""
         config = self._steps.by_id[node_id].config.model_dump(mode="json")
-        return next(("/".join(map(str, path)) for path, text in texts_in(config, ()) if _LOOKS_ASIDE.search(text)), "")
+        return next(("/".join(map(str, path)) for path, text in texts_in(config) if _LOOKS_ASIDE.search(text)), "")
 
     def _a_port(self, node_id: str) -> str:
         ports = self._frames.ports_of(node_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -12,6 +12,7 @@ from urllib.parse import quote
 from pydantic import BeforeValidator
 
 from jobs.nodes.cautions import Caution
+from jobs.nodes.config_texts import texts_in
 from jobs.nodes.node_error import NodeError
 
 PLACE = re.compile(r"(?P<escape>\$?)\$\{(?P<name>[^{}]+)\}")
@@ -36,22 +37,12 @@ def place_names(text: str) -> list[str]:
 
 def open_places(texts: Mapping[str, Any]) -> list[Caution]:
     """For each field whose text, or one of them, has a place that is none, for nothing closes it or it has no name."""
-    found = ((field, next(filter(None, map(_left_open, _texts_in(written))), "")) for field, written in texts.items())
+    found = ((field, next(filter(None, (_left_open(text) for _, text in texts_in(written))), "")) for field, written in texts.items())
     return [
         Caution(field, f"{left} is written as it stands: a value goes there where }} follows its name, as in ${{name}}", "template.open")
         for field, left in found
         if left
     ]
-
-
-def _texts_in(written: Any) -> Iterator[str]:
-    if isinstance(written, str):
-        yield written
-    elif isinstance(written, Mapping):
-        yield from _texts_in(list(written.values()))
-    elif isinstance(written, Sequence):
-        for item in written:
-            yield from _texts_in(item)
 
 
 def _left_open(text: str) -> str:
