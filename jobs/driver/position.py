@@ -1,8 +1,7 @@
 """Where an attempt goes on: Spark's live folder, or the checkpoint it was started from, or the newest that can be read."""
 
 import logging
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -27,6 +26,7 @@ from jobs.driver.planning import execution_locations, execution_plan
 from jobs.driver.remembered import remembered_take
 from jobs.engine.failure import ExecutionFailure
 from jobs.engine.grouping import query_folder
+from jobs.engine.insisting import insisted
 from jobs.engine.plan import Plan
 from jobs.engine.steps import Steps
 from jobs.models import Execution
@@ -34,7 +34,6 @@ from jobs.selectors.graph_comparisons import compared, has_position, reaches, ru
 from jobs.services.executions import execution_generation_renew
 from jobs.services.metrics import batches_written, query_kept
 
-_TRIES, _PAUSE_SECONDS = 3, 1.0
 _NAMED_MOST = 5
 #: Its one batch would have a number that its sinks know, and be taken for written.
 _LEFT_BEHIND = (
@@ -116,23 +115,13 @@ def positions_tell(plan: Plan, log: logging.Logger, positions: Mapping[str, Any]
         if node_id in positions:
             try:
                 source, context = steps.source(node_id), steps.context(node_id, "stream")
-                _insisted(partial(source.checkpointed, positions[node_id], context))
+                insisted(partial(source.checkpointed, positions[node_id], context))
                 source.trim(partial(_restorable, plan.job_uid, node_id, positions[node_id]), context)
                 with ExitStack() as stack:
                     folders = partial(folders_restorable, job_uid=plan.job_uid, node_id=node_id, until=stack, reaches=reaches)
                     source.put_away(folders, context)
             except Exception as error:
                 log.warning("the checkpoint is good, but its position was not passed on: %s", error, extra={"node_id": node_id})
-
-
-def _insisted(act: Callable[[], None]) -> None:
-    """A moment's trouble of another system is no reason to leave it behind until the next checkpoint, which a stopped job has none of."""
-    for _ in range(_TRIES - 1):
-        try:
-            return act()
-        except Exception:
-            time.sleep(_PAUSE_SECONDS)
-    return act()
 
 
 def _restorable(job_uid: str, node_id: str, newest: Any) -> list[Any]:

@@ -244,7 +244,7 @@ class Run:
                 return "stopped"
         elif self.plan.job_type == "STREAMING" and not self.plan.until_drained:
             raise ExecutionFailure("the stream ended without being asked to; it is started again", kind="system")
-        sources_complete(self._steps)
+        sources_complete(self._steps, self._queries)
         return "completed"
 
     def _progress_heard(self, progress: str) -> None:

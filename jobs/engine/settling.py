@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from pyspark.sql import SparkSession
 
 from jobs.engine.failure import AtNode, failure_of
 from jobs.engine.frames import Frames
+from jobs.engine.insisting import insisted
+from jobs.engine.offset_log import named_offsets
 from jobs.engine.query import StreamQuery
 from jobs.engine.steps import Steps
 from jobs.engine.whole import WholeQuery
@@ -84,11 +88,32 @@ def sinks_begin(steps: Steps, session: SparkSession, sinks: tuple[str, ...], fra
             raise AtNode(sink, error) from error
 
 
-def sources_complete(steps: Steps) -> None:
+def sources_complete(steps: Steps, queries: Sequence[StreamQuery | WholeQuery]) -> None:
     """Every source, once all that it was to read is written; AtNode tells which one failed."""
+    ends = _ends(queries)
     for node_id, node_type in steps.types.items():
         if isinstance(node_type, Source):
+            try:
+                insisted(partial(node_type.read_to, ends.get(node_id), steps.context(node_id, "batch")))
+            except Exception as error:
+                steps.logger.warning("all is read, but up to where was not passed on: %s", error, extra={"node_id": node_id})
             try:
                 node_type.complete(steps.context(node_id, "batch"))
             except Exception as error:
                 raise AtNode(node_id, error) from error
+
+
+def _ends(queries: Sequence[StreamQuery | WholeQuery]) -> dict[str, Any]:
+    """Source → the offset to which it was read, by the first of the queries that read it."""
+    found: dict[str, Any] = {}
+    for query in queries:
+        if not isinstance(query, StreamQuery) or (batch := query.committed()) < 0:
+            continue
+        try:
+            offsets = named_offsets(query.folder, batch)
+        except (OSError, LookupError) as error:  # the run is good all the same
+            logger.warning("up to where %s has read cannot be told: %s", query.key, error)
+            continue
+        for name, offset in offsets.items():
+            found.setdefault(query.source_names.get(name, name), offset)
+    return found

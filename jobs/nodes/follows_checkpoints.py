@@ -21,6 +21,10 @@ class FollowsCheckpoints(Generic[ConfigT]):
         """Called after a checkpoint became complete, and after a restore, with this source's position in it: the offset Spark keeps.
         What goes wrong here is logged and tried again with the next checkpoint. Nothing may be deleted: older checkpoints stand."""
 
+    def read_to(self, position: Any, context: NodeContext[ConfigT]) -> None:
+        """Called once after a bounded run ended well, behind its last checkpoint, with where it has read to: the offset Spark keeps, or
+        None where it was read whole. What goes wrong here is logged."""
+
     def trim(self, positions: Callable[[], Sequence[Any]], context: NodeContext[ConfigT]) -> None:
         """Called after a checkpoint became complete: input older than all of `positions()`, to which one can go back, may go."""
 

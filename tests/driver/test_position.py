@@ -30,7 +30,7 @@ def test_a_source_that_cannot_act_at_once_is_told_again(
             raise TimeoutError("the broker is busy")
 
     monkeypatch.setattr(GeneratorSource, "checkpointed", checkpointed)
-    monkeypatch.setattr("jobs.driver.position._PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("jobs.engine.insisting._PAUSE_SECONDS", 0.0)
     plan = Bench(None, tmp_path).plan(document({"gen": numbers(), "out": ("sink.none", {})}, "gen>out"))  # type: ignore[arg-type]
     positions_tell(plan, logging.getLogger("test"), {"gen": 7})
     assert heard == [7] * told

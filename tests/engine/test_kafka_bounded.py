@@ -1,5 +1,6 @@
 """Runs that read Kafka to an end: where the consumer group stands then, and what is told where there is nothing to read."""
 
+import json
 from uuid import uuid4
 
 import pytest
@@ -21,6 +22,17 @@ def topic(kafka_server: KafkaServer) -> str:
     kafka_server.topic_create(name, partitions=2)
     Feed(kafka_server, name).send(SENT)
     return name
+
+
+@pytest.mark.parametrize(("job_type", "end"), [("BATCH_ROLLER", {}), ("SQL_TASK", {}), ("SQL_TASK", {"0": 4, "1": -1})])
+def test_the_group_stands_where_a_completed_run_has_read_to(
+    bench: Bench, kafka_server: KafkaServer, topic: str, job_type: str, end: dict[str, int]
+) -> None:
+    ends = {"end": "offsets", "end_offsets": json.dumps({topic: end})} if end else {}
+    drawn = document({"numbers": source(topic, group_id=topic, **ends), "out": COLLECT}, "numbers>out", type=job_type)
+    run, _ = bench.run(connected(bench.plan(drawn), kafka_server))
+    assert run.wait(90) == "completed"
+    assert kafka_server.group_offsets(topic) == {(topic, 0): end.get("0", SENT // 2), (topic, 1): SENT // 2}
 
 
 def test_a_pattern_that_matches_no_topic_is_told_at_the_start(bench: Bench, kafka_server: KafkaServer) -> None:

@@ -21,7 +21,7 @@ from jobs.nodes.node_error import reworded
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns, payload_empty, payload_read, payload_schema
 from jobs.nodes.plainly import sign_in_fault
 from jobs.nodes.schema_registry import registry_json_schema, registry_schemas
-from jobs.nodes.sources.kafka_bounds import bounds_check, form_check
+from jobs.nodes.sources.kafka_bounds import bounds_check, form_check, whole_ends
 from jobs.nodes.sources.kafka_config import KafkaSourceConfig
 from jobs.nodes.sources.kafka_places import places_options
 from jobs.nodes.sources.kafka_positions import KafkaPositions
@@ -85,6 +85,10 @@ class KafkaSource(ReadsLog, TellsUnreadFields, Source[KafkaSourceConfig]):
     row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS | {"registry_connection", "subject"}
     hand_positions: ClassVar[HandPositions | None] = KafkaPositions()
 
+    def __init__(self) -> None:
+        #: Topic → partition → offset.
+        self._whole_ends: dict[str, dict[str, int]] = {}
+
     def plain_fault(self, context: NodeContext[KafkaSourceConfig]) -> str:
         return sign_in_fault(context)
 
@@ -137,6 +141,8 @@ class KafkaSource(ReadsLog, TellsUnreadFields, Source[KafkaSourceConfig]):
             form_check(context)
         elif not context.for_script:
             _check_places(context)
+        if context.is_run and context.mode == "batch" and config.group_id:
+            self._whole_ends = whole_ends(context)
         metadata = _METADATA if config.metadata else {}
         avro = _avro_registered(context) if config.format == "avro" and config.registry_connection else None
         schema = self._schema(spark, context, avro)
@@ -175,6 +181,10 @@ class KafkaSource(ReadsLog, TellsUnreadFields, Source[KafkaSourceConfig]):
         """Moves the consumer group to the checkpoint's offsets."""
         if context.config.group_id:
             KafkaAdmin(context.connection(context.config.connection)).group_move(context.config.group_id, position)
+
+    def read_to(self, position: Any, context: NodeContext[KafkaSourceConfig]) -> None:
+        """Moves the consumer group there; of what was read whole, to what was there when that began."""
+        self.checkpointed(position or self._whole_ends, context)
 
 
 def _ends(admin: KafkaAdmin, places: Collection[Place]) -> dict[Place, int]:

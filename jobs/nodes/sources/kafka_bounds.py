@@ -50,10 +50,20 @@ def bounds_check(context: NodeContext[KafkaSourceConfig]) -> None:
     if config.start == "offsets" and (is_batch or config.lost_messages == "fail"):
         _reach_check(_given(config.start_offsets), admin, behind)
     if ends:
-        _order_check(_start(config, admin, behind), bounded_ends(config, admin, behind), f"end_{config.end}")
+        _order_check(_start(config, admin, behind), _ends(config, admin, behind), f"end_{config.end}")
 
 
-def bounded_ends(config: KafkaSourceConfig, admin: KafkaAdmin, behind: Offsets) -> Offsets:
+def whole_ends(context: NodeContext[KafkaSourceConfig]) -> dict[str, dict[str, int]]:
+    """Topic → partition → the offset up to which a read that begins now goes at least, as Spark keeps positions."""
+    admin = KafkaAdmin(context.connection(context.config.connection))
+    found: dict[str, dict[str, int]] = {}
+    if places := context.config.places().partitions_of(admin.partitions()):
+        for (topic, number), offset in _ends(context.config, admin, admin.ends(places)).items():
+            found.setdefault(topic, {})[str(number)] = offset
+    return found
+
+
+def _ends(config: KafkaSourceConfig, admin: KafkaAdmin, behind: Offsets) -> Offsets:
     """Up to where a bounded read goes that begins now. `behind`: where the newest messages end."""
     if config.end == "time":
         return _at(config.end_time, admin, behind)

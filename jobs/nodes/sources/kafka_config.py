@@ -131,7 +131,7 @@ class KafkaSourceConfig(base.Config):
         "",
         max_length=249,
         pattern=r"^[A-Za-z0-9._-]*$",
-        description="The consumer group whose offsets follow each completed checkpoint, for lag tools; empty for none.",
+        description="The consumer group whose offsets follow each completed checkpoint, and a run's end, for lag tools; empty for none.",
         examples=["pipeline-orders"],
         json_schema_extra=hints(advanced=True, allowed="letters, digits, dots, hyphens and underscores"),
     )
