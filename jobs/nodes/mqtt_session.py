@@ -18,7 +18,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from jobs.nodes.base import ConnectionSettings, NodeError
-from jobs.nodes.connections.mqtt_client import SECONDS, mqtt_away, mqtt_connect, mqtt_refused
+from jobs.nodes.connections.mqtt_client import SECONDS, mqtt_away, mqtt_connect, mqtt_refused, reading_act
 from jobs.nodes.durable_text import text_place
 
 #: Retained messages are sent when a subscription is new, not each time it is renewed.
@@ -109,7 +109,7 @@ class MqttSession:
         #: Messages that are not acknowledged, in order.
         self.arrived: list[Arrived] = []
         self._connection, self._hours, self._receive_maximum = connection, hours, receive_maximum
-        self._act = f'reading mqtt "{connection.name}"'
+        self._act = reading_act(connection.name)
         self._client = _LateClient(client_id)
         self._client.on_message = self._hear
         self._answers: dict[int, list[Any]] = {}

@@ -272,6 +272,13 @@ def test_the_connection_test_says_which_step_failed(mosquitto_server: MosquittoS
     assert steps(mosquitto_server.port, tls=True)[-1] == ("TLS", False)
 
 
+def test_a_sign_in_without_a_user_is_refused_in_its_own_words(mosquitto_server: MosquittoServer):
+    (plant,) = connections(mosquitto_server.closed_port, PASSWORD, user="").values()
+    words = "signing in: no user is named, and the broker lets nobody in without one; name user and password in the connection"
+    for config in (plant.config, {**plant.config, "sign_in": "none", "user": USER}):
+        assert MqttConnection().check(replace(plant, config=config), Limits())[-1].message == words
+
+
 def test_a_port_of_the_other_kind_is_told(mosquitto_server: MosquittoServer):
     def told(port: int, **config: Any) -> str:
         return MqttConnection().check(connections(port, **config)["plant"], Limits())[-1].message

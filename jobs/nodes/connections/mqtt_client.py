@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 SECONDS = 10
 _KEEPALIVE_SECONDS = 30
 #: CONNACK reason codes (MQTT 5, 3.2.2.2) that no later attempt changes.
-_REFUSED = {
-    0x86: "the sign-in was refused; correct user or password",
-    0x87: "the broker does not let this user in; correct user or password, or have the right to connect granted",
+_SIGN_IN_REFUSED = {
+    0x86: ("the sign-in was refused", "correct user or password"),
+    0x87: ("the broker does not let this user in", "correct user or password, or have the right to connect granted"),
 }
-_SIGN_IN_REFUSED = frozenset(_REFUSED)
-_REFUSED |= {0x85: "the broker does not take this client's name", 0x8C: "the broker wants another way to sign in"}
+_NO_USER = ("no user is named, and the broker lets nobody in without one", "name user and password in the connection")
+_REFUSED = {0x85: "the broker does not take this client's name", 0x8C: "the broker wants another way to sign in"}
 
 ClientT = TypeVar("ClientT", bound="Client")
 
@@ -74,7 +74,7 @@ def mqtt_connect(client: Client, connection: ConnectionSettings, act: str, **giv
         )
     reason, is_kept = answers[0]
     if reason.is_failure:
-        _raise_for(reason, act)
+        _raise_for(reason, act, has_user=typed.sign_in == "password" and typed.user != "")
     return bool(is_kept)
 
 
@@ -83,11 +83,18 @@ def mqtt_tls(typed: MqttSettings, act: str) -> ssl.SSLContext | None:
     return tls_context(typed.certificate_authority, act) if typed.tls else None
 
 
-def _raise_for(reason: Any, act: str) -> None:
+def _raise_for(reason: Any, act: str, *, has_user: bool) -> None:
+    if reason.value in _SIGN_IN_REFUSED:
+        what, remedy = _SIGN_IN_REFUSED[reason.value] if has_user else _NO_USER
+        raise SignInRefused(f"{act}: {what}; {remedy}", permanent=True, kind="user")
     if reason.value in _REFUSED:
-        refused = SignInRefused if reason.value in _SIGN_IN_REFUSED else NodeError
-        raise refused(f"{act}: {_REFUSED[reason.value]}", permanent=True, kind="user")
+        raise mqtt_refused(f"{act}: {_REFUSED[reason.value]}")
     raise NodeError(f"{act}: the broker refuses for now ({reason})")
+
+
+def reading_act(connection: str) -> str:
+    """How the words of an error begin."""
+    return f'reading mqtt "{connection}"'
 
 
 def mqtt_refused(message: str) -> NodeError:
