@@ -350,6 +350,19 @@ def test_the_group_goes_to_the_position_of_a_checkpoint_forwards_and_back(build:
         for position in ({"broker-a/0": 3, "broker-a/1": 0}, {"broker-a/0": 1, "broker-a/1": 0}):
             source.node.checkpointed(position, source.context)
             assert [client.group_offset(address, group, topic, Queue("broker-a", number)) for number in (0, 1)] == list(position.values())
+        source.node.read_to({"broker-a/0": 2, "broker-a/1": 0}, source.context)
+        assert client.group_offset(address, group, topic, Queue("broker-a", 0)) == 2
+
+
+def test_the_group_stands_where_a_whole_read_ended(spark: SparkSession, build: Build, rocketmq_server: RocketmqServer, topic: str):
+    send(rocketmq_server, topic, ["a", "b"])
+    rocketmq_server.group_create(topic)
+    config = {"connection": "db", "topic": topic, "format": "text", "group_id": topic}
+    source = build("source.rocketmq", config, connections=connections(rocketmq_server), is_run=True)
+    assert source.node.read(spark, source.context).count() == 2
+    source.node.read_to(None, source.context)
+    with RocketMq(rocketmq_server.settings) as client:
+        assert client.group_offset(client.brokers()["broker-a"], topic, topic, Queue("broker-a", 0)) == 2
 
 
 def test_a_topic_that_does_not_exist_is_named_with_those_there_are(

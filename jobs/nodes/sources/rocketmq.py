@@ -23,6 +23,7 @@ from jobs.nodes.rocketmq.marks import queue_marks
 from jobs.nodes.rocketmq.positions import QueueRange, newest, offsets_json, offsets_of, oldest
 from jobs.nodes.rocketmq.pulling import Wanted
 from jobs.nodes.rocketmq.reading import QueueReading, lost_words
+from jobs.nodes.rocketmq.route import Queue
 from jobs.nodes.sources.rocketmq_config import RocketmqSourceConfig
 from jobs.nodes.unread_columns import TellsUnreadFields
 
@@ -66,6 +67,9 @@ class RocketmqSource(ReadsLog, RemembersMessages, TellsUnreadFields, Source[Rock
     row_fields: ClassVar[frozenset[str]] = PAYLOAD_FIELDS | {"tags"}
     hand_positions: ClassVar[HandPositions | None] = NumberEach()
 
+    def __init__(self) -> None:
+        self._whole_ends: dict[Queue, int] = {}
+
     def plain_fault(self, context: NodeContext[RocketmqSourceConfig]) -> str:
         return sign_in_fault(context)
 
@@ -83,6 +87,8 @@ class RocketmqSource(ReadsLog, RemembersMessages, TellsUnreadFields, Source[Rock
         if not context.schema_only or not config.columns:
             with RocketMq(context.connection(config.connection)) as client:
                 client.route(config.topic)
+                if context.is_run and context.mode == "batch" and config.group_id:
+                    self._whole_ends = newest(client, config.topic)
         if context.mode == "stream" and not context.schema_only:
             self.log_check(context)
         kept = context.work_dir / "sampled_schema.json" if context.mode == "stream" and not context.schema_only else None
@@ -134,10 +140,16 @@ class RocketmqSource(ReadsLog, RemembersMessages, TellsUnreadFields, Source[Rock
     def checkpointed(self, position: Any, context: NodeContext[RocketmqSourceConfig]) -> None:
         """Also moves the consumer group to the checkpoint's offsets, at the brokers that are there."""
         super().checkpointed(position, context)
+        self._group_move(offsets_of(position), context)
+
+    def read_to(self, position: Any, context: NodeContext[RocketmqSourceConfig]) -> None:
+        """Moves the consumer group there; of what was read whole, to what was there when that began."""
+        self._group_move(offsets_of(position) if position else self._whole_ends, context)
+
+    def _group_move(self, offsets: Mapping[Queue, int], context: NodeContext[RocketmqSourceConfig]) -> None:
         config = context.config
-        if not config.group_id:
+        if not config.group_id or not offsets:
             return
-        offsets = offsets_of(position)
         with RocketMq(context.connection(config.connection)) as client:
             addresses = client.route(config.topic).addresses
             for broker, queues in groupby(sorted(offsets), key=lambda queue: queue.broker):

@@ -94,8 +94,8 @@ class RocketmqSourceConfig(base.Config):
         max_length=127,
         pattern=r"^[%|a-zA-Z0-9_-]*$",
         description=(
-            "The consumer group in whose name is read, and whose offsets follow each completed checkpoint, for lag tools; it must "
-            "exist. Empty for none."
+            "The consumer group in whose name is read, and whose offsets follow each completed checkpoint, and a run's end, for lag "
+            "tools; it must exist. Empty for none."
         ),
         examples=["pipeline-orders"],
         json_schema_extra=hints(advanced=True, allowed="letters, digits, hyphens, underscores, % and |"),
