@@ -109,15 +109,15 @@ def fetched(fetch: Callable[[], object]) -> bool:
 
 #: What the parts need; the network takes most of its time.
 MADE: Mapping[str, Part] = {"the jars of Spark and of the servers": jars, "the packages of this machine": packages}
-#: They begin in this order, each once one before it has ended: so that the last ones end at about the same time.
+#: They begin in this order, each once one before it has ended: the longest first, so that the last ones end at about the same time.
 PARTS: Mapping[str, Part] = {
     "the suite on SQLite, servers": lambda: suite_with_servers(files_marked("server")),
     "the suite on SQLite, engine without servers": lambda: suite_without_servers(_ENGINE),
     "the suite on SQLite, other processes": lambda: suite_in_processes(of_drivers(files_marked("processes"), wanted=False)),
     "the suite on SQLite, drivers": lambda: suite_in_processes(of_drivers(files_marked("processes"))),
-    "the browser": lambda: suite("-m", "e2e and not faults", *map(str, files_marked("e2e"))),
     "the suite on SQLite, nodes without servers": lambda: suite_without_servers(_NODES),
     "the suite on PostgreSQL": suite_on_postgres,
+    "the browser": lambda: suite("-m", "e2e and not faults", *map(str, files_marked("e2e"))),
     "the suite on SQLite, checkpoints without servers": lambda: suite_without_servers(_CHECKPOINTS),
     "the suite on SQLite, all else without servers": lambda: suite_without_servers(*map("--ignore={}".format, _ONE_BY_ONE)),
 }
