@@ -55,7 +55,7 @@ def answers_await(steps: Steps, report: Report, stopping: threading.Event, renew
     pause = _FIRST_PAUSE_SECONDS
     for node_id in steps.by_id:
         told = ""
-        while (what := _asked(steps, node_id, steps.types[node_id].needs_to_begin)) and time.monotonic() < deadline:
+        while (what := system_named(steps, node_id, steps.types[node_id].needs_to_begin)) and time.monotonic() < deadline:
             if what != told:
                 report(Waiting(node_id, what))
             told, pause = what, min(pause * 2, _LONGEST_PAUSE_SECONDS)
@@ -75,7 +75,7 @@ def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event
     """
     silent_before: set[str] = set()
     while not ended.wait(_LOOK_SECONDS):
-        found = {node_id: _asked(steps, node_id, steps.types[node_id].waits_for) for node_id in asked}
+        found = {node_id: system_named(steps, node_id, steps.types[node_id].waits_for) for node_id in asked}
         silent = {what: node_id for node_id, what in reversed(found.items()) if what}
         if ended.is_set():
             return
@@ -95,7 +95,8 @@ def _look(steps: Steps, asked: list[str], report: Report, ended: threading.Event
         silent_before = set(silent)
 
 
-def _asked(steps: Steps, node_id: str, ask: Callable[[NodeContext[Any]], str]) -> str:
+def system_named(steps: Steps, node_id: str, ask: Callable[[NodeContext[Any]], str]) -> str:
+    """What a node says by `ask`, one of its questions about systems that do not answer; "" where it fails to."""
     try:
         return ask(steps.context(node_id, "batch"))
     except Exception as error:

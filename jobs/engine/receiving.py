@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from jobs.engine.awaiting import BOUNDED_WAIT_SECONDS, awaited
+from jobs.engine.awaiting import BOUNDED_WAIT_SECONDS, awaited, system_named
 from jobs.engine.events import BatchCommitted, BufferStands, Noticed, Report
 from jobs.engine.failure import AtNode
 from jobs.engine.query import StreamQuery
@@ -20,7 +20,9 @@ from jobs.engine.recurring import Recurring
 from jobs.engine.skipping import Skipping
 from jobs.engine.steps import Steps
 from jobs.nodes.backpressure import Buffered
-from jobs.nodes.base import NodeError, Source
+from jobs.nodes.base import NodeContext, NodeError, Source
+from jobs.nodes.node_error import SystemAway
+from jobs.nodes.retry_note import RetryNote
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +32,8 @@ _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 30.0
 _HEALTHY_SECONDS = 60.0
 #: What a system refuses at the start is final. One that was away and comes back may at first not know what it knew.
 _SETTLING_SECONDS = 60.0
+#: So long the word holds that a receiver is tried again, over its pause and the try itself.
+_NOTE_SECONDS = 5.0
 _END_SECONDS = 10.0
 
 
@@ -102,24 +106,37 @@ class Receiving:
         source = self._steps.source(node_id)
         context = replace(self._steps.context(node_id, "stream"), notice=partial(self._notice, node_id))
         pause = _FIRST_PAUSE_SECONDS
-        patience = _Patience(bounded=context.bounded)
+        patience, note = _Patience(bounded=context.bounded), RetryNote.of(context.work_dir)
+        note.clear()  # what an attempt before this one said
         while not self._stopping.is_set():
             begun = time.monotonic()
             try:
                 source.receive(context, self._stopping)
+                fault = None
             except Exception as error:
-                if not isinstance(error, NodeError):
-                    logger.exception("receiving at %s", node_id)
-                if patience.is_over(error, time.monotonic() - begun):
-                    self.failure = AtNode(node_id, error)
-                    return
-                said = error.message if isinstance(error, NodeError) else f"receiving broke off: {error}"
-                context.log(f"{said}; it is tried again")
-            else:
-                if context.bounded:
-                    return
-            pause = _FIRST_PAUSE_SECONDS if time.monotonic() - begun > _HEALTHY_SECONDS else min(2 * pause, _LONGEST_PAUSE_SECONDS)
-            self._stopping.wait(pause)
+                fault = error
+            worked_seconds = time.monotonic() - begun
+            if fault is None and context.bounded:
+                return
+            if fault is not None and patience.is_over(fault, worked_seconds):
+                note.clear()
+                self.failure = AtNode(node_id, fault)
+                return
+            pause = _FIRST_PAUSE_SECONDS if worked_seconds > _HEALTHY_SECONDS else min(2 * pause, _LONGEST_PAUSE_SECONDS)
+            if fault is not None:
+                _tell(fault, context, note, pause + _NOTE_SECONDS)
+            self._rest(node_id, pause)
+
+    def _rest(self, node_id: str, seconds: float) -> None:
+        """No longer than until a system that was silent answers again: a broker may drop what is sent before its reader is back."""
+        until, was_silent = time.monotonic() + seconds, False
+        while (left := until - time.monotonic()) > 0:
+            is_silent = system_named(self._steps, node_id, self._steps.types[node_id].waits_for) != ""
+            if was_silent and not is_silent:
+                return
+            was_silent = is_silent
+            if self._stopping.wait(min(left, _LOOK_SECONDS)):
+                return
 
     def _watch(self) -> None:
         while not self._stopping.wait(_LOOK_SECONDS):
@@ -181,6 +198,18 @@ class _Patience:
             return True
         self._away_since = now if self._away_since is None or is_healthy else self._away_since
         return now - self._away_since >= BOUNDED_WAIT_SECONDS
+
+
+def _tell(fault: Exception, context: NodeContext[Any], note: RetryNote, seconds: float) -> None:
+    """That it is tried again, and why; whether its system is away is asked of that itself."""
+    if not isinstance(fault, NodeError):
+        logger.error("receiving at %s", context.node_id, exc_info=fault)
+    words = fault.message if isinstance(fault, NodeError) else f"receiving broke off: {fault}"
+    context.log(f"{words}; it is tried again")
+    if isinstance(fault, SystemAway):
+        note.clear()
+    else:
+        note.tell(words, seconds)
 
 
 def _overrun(found: Buffered) -> NodeError:

@@ -34,6 +34,10 @@ class RetryNote:
         with suppress(OSError):
             self.place.unlink(missing_ok=True)
 
+    def reason(self, act: str) -> str:
+        """The words without `act`, with which they begin, and without what to do about it."""
+        return self.words().removeprefix(f"{act}: ").partition("; ")[0]
+
     def words(self) -> str:
         """What is tried again now; "" where nothing is."""
         try:

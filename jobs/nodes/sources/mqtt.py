@@ -12,10 +12,11 @@ from pydantic import Field, field_validator
 from jobs.dag.catalogue import JobTypeName
 from jobs.nodes import base
 from jobs.nodes.base import NodeContext
-from jobs.nodes.connections.mqtt_client import mqtt_silent
+from jobs.nodes.connections.mqtt_client import mqtt_silent, reading_act
 from jobs.nodes.form import connection_field, hints
 from jobs.nodes.guarantees import Guarantee
 from jobs.nodes.payload import MessageColumns
+from jobs.nodes.retry_note import RetryNote
 from jobs.nodes.spool import Message, Spooled
 from jobs.nodes.spool_source import PACE_FIELDS, SAMPLED, SpoolConfig, SpoolSource, spool_of
 
@@ -114,7 +115,12 @@ class MqttSource(SpoolSource[MqttConfig]):
         return f"{config.connection}/{', '.join(sorted(topic_filters(config.topics)))}"
 
     def waits_for(self, context: NodeContext[MqttConfig]) -> str:
-        return mqtt_silent(context.connection(context.config.connection))
+        """Also while the broker is tried again; why stands in brackets then."""
+        name = context.config.connection
+        if silent := mqtt_silent(context.connection(name)):
+            return silent
+        why = RetryNote.of(context.work_dir).reason(reading_act(name))
+        return f"mqtt {name} ({why})" if why else ""
 
     def receive(self, context: NodeContext[MqttConfig], stopping: Event) -> None:
         from jobs.nodes.intake import Intake

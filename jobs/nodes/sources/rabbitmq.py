@@ -16,6 +16,7 @@ from jobs.nodes.intake import Intake
 from jobs.nodes.payload import PAYLOAD_FIELDS, MessageColumns
 from jobs.nodes.rabbitmq.queue_kind import look_refuse, stream_refuse
 from jobs.nodes.rabbitmq.told import headers_told, reading_act, text_told
+from jobs.nodes.retry_note import RetryNote
 from jobs.nodes.spool import Message, Spooled
 from jobs.nodes.spool_source import PACE_FIELDS, SAMPLED, SpoolConfig, SpoolSource
 
@@ -83,7 +84,12 @@ class RabbitMQSource(SpoolSource[RabbitMQConfig]):
         return f"{config.connection}/{config.queue}"
 
     def waits_for(self, context: NodeContext[RabbitMQConfig]) -> str:
-        return rabbitmq_silent(context.connection(context.config.connection))
+        """Also while the broker is tried again; why stands in brackets then."""
+        name = context.config.connection
+        if silent := rabbitmq_silent(context.connection(name)):
+            return silent
+        why = RetryNote.of(context.work_dir).reason(reading_act(name))
+        return f"rabbitmq {name} ({why})" if why else ""
 
     def receive(self, context: NodeContext[RabbitMQConfig], stopping: Event) -> None:
         connection = context.connection(context.config.connection)
