@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from jobs.nodes.mqtt_session import Arrived, MqttSession
 
 _SESSION_LOST = "the broker had not kept the session of this job: what was sent while it was not connected did not arrive"
+_SHARED_LINE_WAS_LOST = (
+    "the line to the broker was lost: a broker that restarts may forget a shared subscription, "
+    "and what was sent until the job was back may not have arrived"
+)
 #: Once so many messages were heard, it is looked at what is kept.
 _HEARD_TOGETHER = 500
 _LOOK_SECONDS = 2.0
@@ -49,7 +53,8 @@ class MqttPlace(base.Config):
         "",
         max_length=200,
         pattern=r"^[^/+#\x00\r\n]*$",
-        description="Readers of one group share the messages of a topic among them; empty reads all alone.",
+        description="Readers of one group share the messages of a topic among them; empty reads all alone. A broker may forget shared "
+        "subscriptions when it restarts, as Mosquitto does: what is sent until the job is back is lost then, with any quality of service.",
         examples=["pipelines"],
         json_schema_extra=hints(advanced=True, allowed="a name without /, + and #"),
     )
@@ -86,7 +91,8 @@ class MqttSource(SpoolSource[MqttConfig]):
 
     Unbounded. At least once with quality of service 1 and 2: a message is acknowledged when it is on disk, and comes again after a
     failure between the two; at most once with 0. The broker keeps what comes while the job does not read, as much of it as it is set up
-    to keep: Mosquitto 1,000 messages unless its `max_queued_messages` says more.
+    to keep: Mosquitto 1,000 messages unless its `max_queued_messages` says more. With a share group a broker may forget the subscription
+    when it restarts, as Mosquitto does: what is sent until the job is back is lost then, and the job notes that it may be.
     """
 
     type = "source.mqtt"
@@ -134,10 +140,15 @@ class MqttSource(SpoolSource[MqttConfig]):
             receive_maximum=config.receive_maximum,
         )
         memory = spool_of(context).path.with_suffix(".topics")
+        shared_line = memory.with_suffix(".shared")  # there while one is open, and behind one that was lost
         with kept_session as session, Intake(context) as intake:
             if config.session_hours and memory.exists() and not session.is_kept:
                 context.notice(_SESSION_LOST)
+            elif config.share_group and shared_line.exists():
+                context.notice(_SHARED_LINE_WAS_LOST)
             session.subscribe(_shared(config), config.qos, memory=memory)
+            if config.share_group:
+                shared_line.touch()
             arrived: list[Message] = []
             while not stopping.is_set():
                 _hear(session, intake.pause())
@@ -147,6 +158,7 @@ class MqttSource(SpoolSource[MqttConfig]):
                 session.acknowledge(done)
                 del arrived[:done]
             session.acknowledge(intake.settle())
+        shared_line.unlink(missing_ok=True)
 
     def newest(self, context: NodeContext[MqttConfig]) -> list[Spooled]:
         """Of what was received, else what the broker retains or is sent within two seconds."""
