@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from jobs.dag.catalogue import NodeTypeSpec
 from jobs.nodes.config_problems import config_problem
+from jobs.nodes.guarantees import Guarantee
 from jobs.nodes.node_context import Config
 from jobs.nodes.plugins import Unfit
 
@@ -22,3 +25,10 @@ def declared(spec: NodeTypeSpec) -> NodeTypeSpec:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise Unfit(f"its {place} is {first['input']!r:.100}: {config_problem(Config, first).message}") from None
+
+
+def guarantee_check(said: str) -> None:
+    """Unfit where a class says of its rows what nobody knows the meaning of; "" is of who gives no guarantee of its own."""
+    known = get_args(Guarantee)
+    if said and said not in known:
+        raise Unfit(f"its guarantee is {said!r:.100}: guarantee must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}")

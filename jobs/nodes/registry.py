@@ -13,7 +13,7 @@ from jobs.dag.problems import Problem
 from jobs.nodes.base import NOT_IN_REAL_TIME, Flow, NodeType, Sink, Source
 from jobs.nodes.config_problems import config_problems, config_resolved, no_texts
 from jobs.nodes.connection_kind import ConnectionKind
-from jobs.nodes.declared import declared
+from jobs.nodes.declared import declared, guarantee_check
 from jobs.nodes.form import form_schema, sql_fields
 from jobs.nodes.plugins import CONNECTION_GROUP, NODE_GROUP, Made, Missing, Unfit, brought, installed_points, judged, package_of
 
@@ -160,6 +160,7 @@ def _node(name: str, found: Any) -> tuple[type[NodeType[Any]], NodeTypeSpec]:
     if not name.removeprefix(f"{found.family}.") or not name.startswith(f"{found.family}."):
         raise Unfit(f'it is a {found.family}: its name has to begin with "{found.family}."')
     found()  # what lacks a method would otherwise break the jobs that use it
+    guarantee_check(getattr(found, "guarantee", ""))
     return found, declared(_spec(found))
 
 

@@ -77,6 +77,10 @@ def declared(base: type = Acme, **attributes: Any) -> type:
             "its job_types.1 is 'NOPE': job types 2 must be 'STREAMING', 'BATCH_ROLLER' or 'SQL_TASK'",
         ),
         (declared(boundedness="sometimes"), "its boundedness is 'sometimes': boundedness must be '', 'bounded', 'unbounded' or 'both'"),
+        (
+            declared(guarantee="exactly-once"),
+            "its guarantee is 'exactly-once': guarantee must be 'exactly once', 'at least once', 'at most once' or 'no guarantee'",
+        ),
         (declared(ports=("out",)), "its ports.0 is 'out': ports 1 must be a dictionary or an instance of Port"),
         (declared(Config=Unserialized), "PydanticSerializationError: Unable to serialize unknown type: <class 'object'>"),
         (Unread, "TypeError: Can't instantiate abstract class Unread with abstract method read"),
