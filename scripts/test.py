@@ -85,11 +85,14 @@ def sparks_jars_fetch() -> None:
     archive_make(ROOT / ".venv" / "spark-jars")
 
 
-def jars() -> bool:
+def sparks_jars() -> bool:
+    return fetched(sparks_jars_fetch)
+
+
+def servers_jars() -> bool:
     """All at once: they wait for the network."""
-    servers = (h2_jars_fetch, hbase_jars_fetch, kafka_jars_fetch, rocketmq_jars_fetch, s3_jars_fetch)
     with ThreadPoolExecutor() as pool:
-        return all(list(pool.map(fetched, (sparks_jars_fetch, *servers))))
+        return all(list(pool.map(fetched, (h2_jars_fetch, hbase_jars_fetch, kafka_jars_fetch, rocketmq_jars_fetch, s3_jars_fetch))))
 
 
 def packages() -> bool:
@@ -107,19 +110,23 @@ def fetched(fetch: Callable[[], object]) -> bool:
     return True
 
 
-#: What the parts need; the network takes most of its time.
-MADE: Mapping[str, Part] = {"the jars of Spark and of the servers": jars, "the packages of this machine": packages}
+#: What the parts need; the network takes most of its time, and the servers' jars take the longest.
+MADE: Mapping[str, Part] = {"packages of this machine": packages, "Spark's jars": sparks_jars, "the servers' jars": servers_jars}
+_WITHOUT_SERVERS = ("packages of this machine", "Spark's jars")
 #: They begin in this order, each once one before it has ended: the longest first, so that the last ones end at about the same time.
-PARTS: Mapping[str, Part] = {
-    "the suite on SQLite, servers": lambda: suite_with_servers(files_marked("server")),
-    "the suite on SQLite, engine without servers": lambda: suite_without_servers(_ENGINE),
-    "the suite on SQLite, other processes": lambda: suite_in_processes(of_drivers(files_marked("processes"), wanted=False)),
-    "the suite on SQLite, drivers": lambda: suite_in_processes(of_drivers(files_marked("processes"))),
-    "the suite on SQLite, nodes without servers": lambda: suite_without_servers(_NODES),
-    "the suite on PostgreSQL": suite_on_postgres,
-    "the browser": lambda: suite("-m", "e2e and not faults", *map(str, files_marked("e2e"))),
-    "the suite on SQLite, checkpoints without servers": lambda: suite_without_servers(_CHECKPOINTS),
-    "the suite on SQLite, all else without servers": lambda: suite_without_servers(*map("--ignore={}".format, _ONE_BY_ONE)),
+PARTS: Mapping[str, tuple[Part, Iterable[str]]] = {
+    "the suite on SQLite, engine without servers": (lambda: suite_without_servers(_ENGINE), _WITHOUT_SERVERS),
+    "the suite on SQLite, servers": (lambda: suite_with_servers(files_marked("server")), MADE),
+    "the suite on SQLite, other processes": (lambda: suite_in_processes(of_drivers(files_marked("processes"), wanted=False)), MADE),
+    "the suite on SQLite, drivers": (lambda: suite_in_processes(of_drivers(files_marked("processes"))), MADE),
+    "the suite on SQLite, nodes without servers": (lambda: suite_without_servers(_NODES), _WITHOUT_SERVERS),
+    "the suite on PostgreSQL": (suite_on_postgres, MADE),
+    "the browser": (lambda: suite("-m", "e2e and not faults", *map(str, files_marked("e2e"))), MADE),
+    "the suite on SQLite, checkpoints without servers": (lambda: suite_without_servers(_CHECKPOINTS), _WITHOUT_SERVERS),
+    "the suite on SQLite, all else without servers": (
+        lambda: suite_without_servers(*map("--ignore={}".format, _ONE_BY_ONE)),
+        _WITHOUT_SERVERS,
+    ),
 }
 
 
@@ -136,7 +143,8 @@ def main() -> int:
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
         made = {name: pool.submit(timed, name, make) for name, make in MADE.items()}
         ended = made | {"checks and unit tests": pool.submit(timed, "checks and unit tests", lambda: checks_run(gently=True))}
-        ended |= {name: pool.submit(timed, name, behind(made.values(), part)) for name, part in PARTS.items()}
+        for name, (part, needs) in PARTS.items():
+            ended[name] = pool.submit(timed, name, behind([made[need] for need in needs], part))
     failed = [name for name, part in ended.items() if not part.result()]
     print(f"FAILED: {', '.join(failed)}" if failed else "Everything passed", flush=True)
     return 1 if failed else 0
