@@ -241,6 +241,7 @@ def test_weather_delays_are_those_of_pandas(bench, run):
     assert set(very_late.name) == set(rows[rows.dep_delay > 300].name)
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("run", RUN_AND_SCRIPT)
 def test_plane_days_are_those_of_pandas(bench, run):
     tables_copy(bench.files / "flights")
