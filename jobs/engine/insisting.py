@@ -9,7 +9,7 @@ _TRIES, _PAUSE_SECONDS = 3, 1.0
 
 
 def insisted(act: Callable[[], None]) -> None:
-    """A moment's trouble of another system is no reason to leave it behind until the next checkpoint, which a job that ended has none of."""
+    """A moment's trouble of another system is no reason to leave it behind until the next checkpoint, of which an ended job has none."""
     for _ in range(_TRIES - 1):
         try:
             return act()
